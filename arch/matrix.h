@@ -1,0 +1,53 @@
+/* Matrix atoms: what one matrix instruction multiplies, and which lane and element slot holds what.
+ * The maps are data (arch/matrix.def); one function reads them. */
+#ifndef TW_ARCH_MATRIX_H
+#define TW_ARCH_MATRIX_H
+
+#include "arch/target.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tw_matrix_operand {
+    TW_MATRIX_A = 0,
+    TW_MATRIX_B,
+    TW_MATRIX_D
+} tw_matrix_operand; /* C is laid out as D */
+
+typedef enum tw_matrix_format {
+    TW_MATRIX_F16 = 0,
+    TW_MATRIX_BF16,
+    TW_MATRIX_F32,
+    TW_MATRIX_FP8,
+    TW_MATRIX_BF8,
+    TW_MATRIX_I8,
+    TW_MATRIX_I32,
+    TW_MATRIX_F64
+} tw_matrix_format;
+
+typedef struct tw_matrix_atom tw_matrix_atom;
+
+/* D (m x n) = A (m x k) * B (k x n) + C. */
+typedef struct tw_matrix_info {
+    const char *name; /* the intrinsic's stem, e.g. "wmma.f32.16x16x32.f16" */
+    uint8_t wave_size;
+    uint16_t m, n, k;
+    uint16_t blocks; /* independent products in one instruction; 1 for the atoms of this table */
+    tw_matrix_format a, b, d;
+    uint16_t slots[3]; /* elements a lane holds of A, B, D */
+} tw_matrix_info;
+
+/* The atoms of a target, in table order: the atom at `index`, or NULL past the end. Constant data. */
+TW_API const tw_matrix_atom *tw_matrix_atom_at(tw_target target, size_t index);
+TW_API const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name);
+TW_API tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom);
+/* Which element lane `lane`, slot `slot` (counted from bit 0 of the first register) holds: row and column of
+ * A (m x k), B (k x n) or D (m x n). TW_ERR_USAGE when lane or slot is out of range. */
+TW_API tw_status tw_matrix_element(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane,
+                                   unsigned slot, unsigned *row, unsigned *column);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

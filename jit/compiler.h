@@ -1,0 +1,67 @@
+/* Compilers: LLVM IR text to a code object, in this process. */
+#ifndef TW_JIT_COMPILER_H
+#define TW_JIT_COMPILER_H
+
+#include "jit/code_object.h"
+#include "lower/flavor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tw_compiler_kind {
+    TW_COMPILER_AUTO = 0, /* comgr where one is found and serves the target, else LLVM + lld */
+    TW_COMPILER_LLVM,     /* the LLVM and lld that this library was built with */
+    TW_COMPILER_COMGR,    /* ROCm's comgr, opened at run time */
+} tw_compiler_kind;
+
+/* May be shared by threads; compiles from several threads run at once. */
+typedef struct tw_compiler tw_compiler;
+
+/* TW_ERR_NOT_FOUND where the library that was asked for cannot be opened. TW_COMPILER_AUTO always has LLVM.
+ */
+TW_API tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *diag);
+TW_API void tw_compiler_close(tw_compiler *compiler); /* NULL is fine; no compile may be under way */
+
+/* Which back end and flavor would compile for `target`: TW_ERR_UNSUPPORTED where none can. `identity` (valid
+ * as long as the compiler) names library and exact version, e.g. "llvm 22.1.8", "comgr 2.4 (llvm 15)": part
+ * of cache keys. */
+typedef struct tw_compiler_choice {
+    tw_compiler_kind kind; /* never AUTO */
+    tw_flavor flavor;
+    const char *identity;
+} tw_compiler_choice;
+TW_API tw_status tw_compiler_choose(tw_compiler *compiler, tw_target target, tw_compiler_choice *out,
+                                    tw_diag *diag);
+
+/* Where the time went, in nanoseconds of the monotonic clock; 0 for phases that did not run. */
+typedef struct tw_compile_times {
+    uint64_t verify, lower; /* tile IR */
+    uint64_t cache_lookup, cache_store;
+    uint64_t parse, passes, codegen,
+        link;      /* LLVM; comgr reports `codegen` (all of it up to the object) and `link` */
+    uint64_t read; /* reading the code object back */
+    bool cache_hit;
+} tw_compile_times;
+
+typedef struct tw_cache tw_cache; /* jit/cache.h */
+
+typedef struct tw_compile_options {
+    unsigned opt_level;      /* 0: the default, 3; else 1..3 */
+    tw_cache *cache;         /* NULL: no cache */
+    tw_compile_times *times; /* filled when not NULL */
+} tw_compile_options;
+
+/* LLVM IR text of the flavor that tw_compiler_choose names. `options` may be NULL. On success *out belongs to
+ * the caller. A code object with an undefined symbol is refused (TW_ERR_COMPILE) with the symbol's name. */
+TW_API tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t length, tw_target target,
+                                    const tw_compile_options *options, tw_code_object **out, tw_diag *diag);
+/* Assembly text of the same code, for people: TW_COMPILER_LLVM only. The text is malloc'ed: free() it. */
+TW_API tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t length,
+                                        tw_target target, const tw_compile_options *options, char **out,
+                                        tw_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

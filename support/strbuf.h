@@ -1,0 +1,34 @@
+/* A growing text. Errors are sticky: append freely, look at `failed` once at the end. */
+#ifndef TW_SUPPORT_STRBUF_H
+#define TW_SUPPORT_STRBUF_H
+
+#include <stdarg.h>
+
+#include "support/arena.h"
+
+typedef struct tw_strbuf {
+    const tw_allocator *allocator;
+    char *text; /* terminated; NULL while nothing was appended */
+    size_t length, capacity;
+    bool failed; /* memory ran out: the text is incomplete */
+} tw_strbuf;
+
+void tw_strbuf_init(tw_strbuf *buffer, const tw_allocator *allocator); /* NULL: malloc */
+void tw_strbuf_free(tw_strbuf *buffer);
+void tw_strbuf_clear(tw_strbuf *buffer);
+void tw_strbuf_append(tw_strbuf *buffer, const char *text);
+void tw_strbuf_append_n(tw_strbuf *buffer, const char *text, size_t length);
+void tw_strbuf_char(tw_strbuf *buffer, char c);
+/* printf with integers and strings only: floats would depend on the locale, so %f, %g and %e are not used. */
+void tw_strbuf_printf(tw_strbuf *buffer, const char *format, ...) TW_PRINTF(2, 3);
+void tw_strbuf_vprintf(tw_strbuf *buffer, const char *format, va_list arguments);
+/* Fast decimal and hexadecimal for the lowerer and the printer. */
+void tw_strbuf_u64(tw_strbuf *buffer, uint64_t value);
+void tw_strbuf_i64(tw_strbuf *buffer, int64_t value);
+void tw_strbuf_hex(tw_strbuf *buffer, uint64_t value, unsigned digits); /* no prefix, upper case, padded */
+/* "" when empty; valid until the next append. */
+const char *tw_strbuf_text(const tw_strbuf *buffer);
+/* Hands the text to the caller, who releases it with the same allocator; NULL when an append failed. */
+char *tw_strbuf_take(tw_strbuf *buffer, size_t *length);
+
+#endif
