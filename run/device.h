@@ -25,6 +25,9 @@ TW_API tw_target tw_device_target(const tw_device *device);
 /* Memory of `bytes` bytes (0 is fine: a buffer that nothing may touch), uninitialised. Freed by
  * tw_buffer_free or with the device. */
 TW_API tw_status tw_buffer_new(tw_device *device, size_t bytes, tw_buffer **out, tw_diag *diag);
+/* The same with a name (copied; may be NULL) by which reports of the emulator call the buffer. */
+TW_API tw_status tw_buffer_new_named(tw_device *device, size_t bytes, const char *name, tw_buffer **out,
+                                     tw_diag *diag);
 TW_API void tw_buffer_free(tw_buffer *buffer); /* NULL is fine */
 TW_API size_t tw_buffer_size(const tw_buffer *buffer);
 /* Copies; TW_ERR_USAGE where offset + bytes is past the end. */
@@ -38,6 +41,9 @@ TW_API tw_status tw_buffer_fill(tw_buffer *buffer, size_t offset, uint8_t value,
  * target. */
 TW_API tw_status tw_module_load(tw_device *device, tw_code_object *object, tw_module **out, tw_diag *diag);
 TW_API void tw_module_unload(tw_module *module); /* NULL is fine */
+/* Lives as long as the module: retain it to keep it longer. */
+TW_API tw_code_object *tw_module_code_object(const tw_module *module);
+TW_API tw_device *tw_module_device(const tw_module *module);
 
 typedef struct tw_dim3 {
     uint32_t x, y, z;
@@ -53,7 +59,7 @@ typedef enum tw_launch_arg_kind {
     TW_LAUNCH_NULL
 } tw_launch_arg_kind;
 
-/* One explicit argument. Sizes are checked against the metadata of the code object, never guessed. */
+/* One explicit argument. Kind and size are checked against the metadata of the code object, never guessed. */
 typedef struct tw_launch_arg {
     tw_launch_arg_kind kind;
     union {
@@ -77,22 +83,28 @@ typedef struct tw_launch_arg {
 #define TW_I64_ARG(v)    ((tw_launch_arg){TW_LAUNCH_I64, {.i64 = (v)}})
 #define TW_F32_ARG(v)    ((tw_launch_arg){TW_LAUNCH_F32, {.f32 = (v)}})
 
-/* Runs kernel `name` over `grid` workgroups of `block` work-items and waits for it. Fewer arguments than the
- * kernel has explicit ones is TW_ERR_USAGE. A report of the emulator or an error of the driver is
+/* Runs kernel `name` over `grid` workgroups of `block` work-items and waits for it. TW_ERR_NOT_FOUND where
+ * the code object has no such kernel; TW_ERR_USAGE for a number, kind or size of arguments that the kernel
+ * does not have, or a buffer of another device; TW_ERR_INVALID for a grid, block or LDS size that kernel or
+ * target cannot run: all before anything runs. A report of the emulator or an error of the driver is
  * TW_ERR_DEVICE. */
 TW_API tw_status tw_launch(tw_module *module, const char *name, tw_dim3 grid, tw_dim3 block,
                            const tw_launch_arg *args, size_t arg_count, tw_diag *diag);
-/* The same with dynamic LDS and a kernarg segment of raw explicit bytes: `pointers` are patched in. */
+
+/* An address to write into raw kernarg bytes: `byte_offset` bytes into the buffer. */
 typedef struct tw_kernarg_pointer {
     uint32_t kernarg_offset;
     tw_buffer *buffer;
     uint64_t byte_offset;
 } tw_kernarg_pointer;
+
+/* The same with dynamic LDS and the explicit arguments as raw bytes, as long as the kernel's are; `pointers`
+ * are patched into a copy. */
 TW_API tw_status tw_launch_raw(tw_module *module, const char *name, tw_dim3 grid, tw_dim3 block,
                                uint32_t dynamic_lds, const void *kernarg, size_t kernarg_size,
                                const tw_kernarg_pointer *pointers, size_t pointer_count, tw_diag *diag);
 
-/* What the last launch on this device executed; all zero on devices that do not count. */
+/* What the last launch on this device executed; all but the time is zero on devices that do not count. */
 typedef struct tw_launch_counts {
     uint64_t wave_instructions;
     uint64_t valu, salu, vmem, smem, lds, matrix, branch, other;
