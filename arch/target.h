@@ -25,6 +25,15 @@ typedef enum tw_arch {
 /* The ISA generation: what decides encodings of buffer resources, cache policies and waits. */
 typedef enum tw_isa { TW_ISA_GFX9 = 0, TW_ISA_GFX11, TW_ISA_GFX12, TW_ISA_GFX1250 } tw_isa;
 
+/* What the immediate of a buffer instruction says about caches (arch/cache_policy.def). */
+typedef enum tw_cache_model {
+    TW_CACHE_GLC_SLC_SCC = 0,
+    TW_CACHE_SC0_NT_SC1,
+    TW_CACHE_GLC_SLC_DLC,
+    TW_CACHE_TH_SCOPE,
+    TW_CACHE_MODEL_COUNT
+} tw_cache_model;
+
 /* A feature of a target ID: left open, off ("-") or on ("+"). */
 typedef enum tw_feature_mode { TW_FEATURE_ANY = 0, TW_FEATURE_OFF, TW_FEATURE_ON } tw_feature_mode;
 
@@ -36,8 +45,9 @@ typedef struct tw_target {
     uint8_t sramecc;   /* tw_feature_mode; only where the row has_sramecc */
 } tw_target;
 
-/* Reads "gfx1250", "gfx90a:sramecc+:xnack-" (LLVM's target ID) or "gfx1100:wave64" (where there is a choice
- * of wave size). TW_ERR_INVALID with a diagnostic for anything else; *out is then all zero. */
+/* Reads "gfx1250", "gfx90a:sramecc+:xnack-" (LLVM's target ID; the features in any order) or "gfx1100:wave64"
+ * (where there is a choice of wave size). TW_ERR_INVALID with a diagnostic for anything else; *out is then
+ * all zero. */
 TW_API tw_status tw_target_parse(const char *text, tw_target *out, tw_diag *diag);
 /* Writes the canonical form, "gfx90a:sramecc+:xnack-" or "gfx1100:wave64", to `buffer` (TW_TARGET_NAME_MAX
  * bytes). */
@@ -48,7 +58,7 @@ TW_API bool tw_target_equal(tw_target a, tw_target b);
 /* fp8/bf8 formats that a target's conversions and matrix units read. */
 typedef enum tw_fp8_kind { TW_FP8_NONE = 0, TW_FP8_OCP, TW_FP8_FNUZ } tw_fp8_kind;
 
-/* Bits of tw_arch_info.features; docs/targets.md is generated from the same table (arch/features.def). */
+/* Bits of tw_arch_info.features; docs/targets.md is generated from the same list. */
 #define TW_ARCH_FEATURE_LIST(X)                                                                          \
     X(MFMA, 0, "mfma", "matrix instructions of CDNA")                                                    \
     X(WMMA, 1, "wmma", "matrix instructions of RDNA3 and later")                                         \
@@ -66,7 +76,7 @@ typedef enum tw_fp8_kind { TW_FP8_NONE = 0, TW_FP8_OCP, TW_FP8_FNUZ } tw_fp8_kin
     X(TENSOR_COPY, 13, "tensor-copy", "tensor copies to and from LDS")                                   \
     X(SPLIT_BARRIER, 14, "split-barrier", "barrier signal and wait")                                     \
     X(WAVE64_CHOICE, 15, "wave64", "kernels may choose wave64")                                          \
-    X(DPP_ROW_XMASK, 16, "dpp-row-xmask", "DPP row_xmask and row_share")                                 \
+    X(DPP_ROW_XMASK, 16, "dpp-row-xmask", "DPP row_xmask")                                               \
     X(PERMLANE, 17, "permlane16", "permlane16 and permlanex16")
 
 typedef enum tw_arch_feature {
@@ -80,7 +90,7 @@ typedef struct tw_arch_info {
     tw_arch arch;
     const char *name; /* "gfx1250": the processor's name for LLVM */
     tw_isa isa;
-    const char *product;           /* what the silicon is called, for people */
+    tw_cache_model cache_model;
     uint8_t wave_size;             /* the default */
     bool has_xnack, has_sramecc;   /* the target ID has these features */
     uint32_t lds_bytes;            /* a workgroup's limit */
@@ -89,12 +99,15 @@ typedef struct tw_arch_info {
     uint32_t vgprs_per_lane_total; /* of a SIMD: what the waves on it share */
     uint32_t vgpr_granule;         /* allocation granule */
     uint32_t max_vgprs;            /* a wave can address: arch VGPRs (+ AGPRs on CDNA) */
+    uint32_t max_waves;            /* on a SIMD at once */
     uint32_t max_sgprs;
     uint32_t buffer_word3;       /* what tile.buffer_rsrc puts in word 3 */
     uint8_t buffer_address_bits; /* base address of a buffer resource: 48 or 57 */
     tw_fp8_kind fp8;
-    uint32_t features; /* tw_arch_feature bits */
-    uint32_t elf_mach; /* EF_AMDGPU_MACH_* */
+    uint32_t elf_mach;   /* EF_AMDGPU_MACH_* */
+    uint32_t first_llvm; /* the first LLVM release whose back end serves the target */
+    uint32_t features;   /* tw_arch_feature bits */
+    const char *product; /* what the silicon is called, for people */
 } tw_arch_info;
 
 /* The row of a target; NULL for TW_ARCH_NONE and unknown numbers. */
@@ -102,8 +115,9 @@ TW_API const tw_arch_info *tw_arch_get(tw_arch arch);
 /* By processor name ("gfx1250") or by the e_flags mach number of a code object; NULL where there is none. */
 TW_API const tw_arch_info *tw_arch_by_name(const char *name);
 TW_API const tw_arch_info *tw_arch_by_elf_mach(uint32_t mach);
-/* VGPRs (arch + acc on CDNA) that LLVM gives a wave of a workgroup of `workgroup_size` work-items before it
- * spills. Measured with LLVM 22; see docs/targets.md. */
+/* VGPRs (arch + acc on CDNA) that LLVM gives a wave of a workgroup of up to `workgroup_size` work-items
+ * before it spills; 0 and anything above the target's limit mean the limit. 0 for a target that is none. The
+ * rule and how it was measured stand in docs/targets.md. */
 TW_API uint32_t tw_arch_vgpr_budget(tw_target target, uint32_t workgroup_size);
 
 /* ---- cache policies: the immediate of buffer loads, stores and atomics ---- */
@@ -119,7 +133,9 @@ typedef enum tw_cache_policy_name {
 } tw_cache_policy_name;
 
 TW_API uint32_t tw_cache_policy(tw_target target, tw_cache_policy_name name);
-/* Which bits 0..31 of the immediate the target defines for `op`. */
+/* The bits of the immediate that a policy for `op` may set on the target. Bit 0 of an atomic is never among
+ * them: there it asks for the old value, and an instruction whose result the compiler does not expect would
+ * overwrite a live register. */
 TW_API uint32_t tw_cache_policy_mask(tw_target target, tw_cache_op op);
 /* TW_OK, or TW_ERR_INVALID with the reason in words; the range 0..31 is checked too. */
 TW_API tw_status tw_cache_policy_check(tw_target target, tw_cache_op op, int64_t value, tw_diag *diag);
