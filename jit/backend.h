@@ -1,0 +1,42 @@
+/* Back ends: what turns LLVM IR text into a code object. One table of functions each. */
+#ifndef TW_JIT_BACKEND_H
+#define TW_JIT_BACKEND_H
+
+#include "jit/compiler.h"
+
+/* One compile. All pointers are valid during the call only. */
+typedef struct tw_compile_job {
+    const char *text;
+    size_t length;
+    tw_target target;
+    unsigned opt_level;      /* 1..3 */
+    tw_compile_times *times; /* never NULL: the back end fills its phases */
+    tw_diag *diag;           /* may be NULL */
+} tw_compile_job;
+
+/* An open back end. Immutable once open, so threads may share it. */
+typedef struct tw_backend {
+    const struct tw_backend_functions *functions;
+    tw_flavor flavor;
+    const char *identity; /* library and exact version; lives as long as the back end */
+} tw_backend;
+
+typedef struct tw_backend_functions {
+    tw_compiler_kind kind;
+    /* TW_OK, or TW_ERR_UNSUPPORTED with the reason. */
+    tw_status (*serves)(const tw_backend *backend, tw_target target, tw_diag *diag);
+    /* A linked shared object, malloc'ed, not yet read back. */
+    tw_status (*compile)(const tw_backend *backend, const tw_compile_job *job, uint8_t **bytes, size_t *size);
+    /* Assembly text, malloc'ed and terminated. NULL where the back end has none. */
+    tw_status (*assembly)(const tw_backend *backend, const tw_compile_job *job, char **text);
+    void (*close)(tw_backend *backend);
+} tw_backend_functions;
+
+tw_status tw_llvm_backend_open(tw_backend **out, tw_diag *diag);
+/* TW_ERR_NOT_FOUND where no comgr can be opened. */
+tw_status tw_comgr_backend_open(tw_backend **out, tw_diag *diag);
+
+/* Nanoseconds of the monotonic clock. */
+uint64_t tw_now(void);
+
+#endif

@@ -1,0 +1,169 @@
+#include "jit/compiler.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "jit/backend.h"
+#include "jit/code_object_internal.h"
+#include "support/fail.h"
+
+#define DEFAULT_OPT_LEVEL 3
+
+struct tw_compiler {
+    tw_backend *comgr, *llvm; /* in the order of preference; NULL where not open */
+};
+
+uint64_t tw_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Where comgr is a choice and not a demand, its absence is no error; but a library that the user named and
+ * that does not open is worth a word. */
+static void open_comgr_if_any(tw_compiler *compiler, tw_diag *diag) {
+    tw_diag *reasons = tw_diag_new(NULL);
+    if (tw_comgr_backend_open(&compiler->comgr, reasons) && secure_getenv("TILEWRIGHT_COMGR"))
+        tw_warn(diag, "TILEWRIGHT_COMGR", "%s", reasons ? tw_diag_first_error(reasons) : "out of memory");
+    tw_diag_free(reasons);
+}
+
+tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *diag) {
+    if (!out) return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: out must not be NULL");
+    *out = NULL;
+    if (kind != TW_COMPILER_AUTO && kind != TW_COMPILER_LLVM && kind != TW_COMPILER_COMGR)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: kind must be 0..2 (got %d)", (int)kind);
+    tw_compiler *compiler = calloc(1, sizeof *compiler);
+    if (!compiler) return tw_fail_no_memory(diag);
+    tw_status status = TW_OK;
+    if (kind == TW_COMPILER_COMGR) status = tw_comgr_backend_open(&compiler->comgr, diag);
+    if (kind == TW_COMPILER_AUTO) open_comgr_if_any(compiler, diag);
+    if (kind != TW_COMPILER_COMGR) status = tw_llvm_backend_open(&compiler->llvm, diag);
+    if (status) {
+        tw_compiler_close(compiler);
+        return status;
+    }
+    *out = compiler;
+    return TW_OK;
+}
+
+void tw_compiler_close(tw_compiler *compiler) {
+    if (!compiler) return;
+    if (compiler->comgr) compiler->comgr->functions->close(compiler->comgr);
+    if (compiler->llvm) compiler->llvm->functions->close(compiler->llvm);
+    free(compiler);
+}
+
+static tw_status choose_backend(const tw_compiler *compiler, tw_target target, const tw_backend **out,
+                                tw_diag *diag) {
+    if (!tw_arch_get(target.arch) || (target.wave_size != 32 && target.wave_size != 64) ||
+        target.xnack > TW_FEATURE_ON || target.sramecc > TW_FEATURE_ON)
+        return tw_fail(diag, TW_ERR_USAGE,
+                       "the target must come from tw_target_parse (got arch %d, wave size %u)",
+                       (int)target.arch, target.wave_size);
+    const tw_backend *backends[] = {compiler->comgr, compiler->llvm};
+    const tw_backend *last = compiler->llvm ? compiler->llvm : compiler->comgr;
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
+        if (!backends[i]) continue;
+        tw_status status =
+            backends[i]->functions->serves(backends[i], target, backends[i] == last ? diag : NULL);
+        if (!status) *out = backends[i];
+        if (!status || backends[i] == last) return status;
+    }
+    return TW_ERR_UNSUPPORTED;
+}
+
+tw_status tw_compiler_choose(tw_compiler *compiler, tw_target target, tw_compiler_choice *out,
+                             tw_diag *diag) {
+    if (!compiler || !out)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_choose: compiler and out must not be NULL");
+    *out = (tw_compiler_choice){.identity = ""};
+    const tw_backend *backend;
+    tw_status status = choose_backend(compiler, target, &backend, diag);
+    if (!status) *out = (tw_compiler_choice){backend->functions->kind, backend->flavor, backend->identity};
+    return status;
+}
+
+static tw_status check_options(const tw_compile_options *options, unsigned *level, tw_diag *diag) {
+    *level = options && options->opt_level ? options->opt_level : DEFAULT_OPT_LEVEL;
+    if (*level > 3) return tw_fail(diag, TW_ERR_USAGE, "opt_level must be 0..3 (got %u)", *level);
+    return TW_OK;
+}
+
+/* A symbol that nothing defines: for LLVM an intrinsic that it does not know is a plain function. */
+static tw_status check_symbols(const tw_code_object *object, const char *identity, tw_diag *diag) {
+    size_t count = tw_code_object_undefined_count(object);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = tw_code_object_undefined_at(object, i);
+        if (strncmp(name, "llvm.", 5) == 0) {
+            tw_fail(diag, TW_ERR_COMPILE,
+                    "undefined symbol %s: %s does not know this intrinsic (got %zu undefined)", name,
+                    identity, count);
+        } else {
+            tw_fail(diag, TW_ERR_COMPILE,
+                    "undefined symbol %s: a code object must define all that it uses (got %zu undefined)",
+                    name, count);
+        }
+    }
+    return count ? TW_ERR_COMPILE : TW_OK;
+}
+
+static tw_status check_object(const tw_code_object *object, tw_target target, const char *identity,
+                              tw_diag *diag) {
+    tw_target got = tw_code_object_target(object);
+    if (got.arch != target.arch)
+        return tw_fail(diag, TW_ERR_COMPILE, "the code object must be for %s (got %s)",
+                       tw_arch_get(target.arch)->name, tw_arch_get(got.arch)->name);
+    return check_symbols(object, identity, diag);
+}
+
+static tw_status compile_and_read(const tw_backend *backend, const tw_compile_job *job,
+                                  tw_code_object **out) {
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    tw_status status = backend->functions->compile(backend, job, &bytes, &size);
+    if (status) return status;
+    uint64_t start = tw_now();
+    status = tw_code_object_from_named_bytes(bytes, size, backend->identity, out, job->diag);
+    job->times->read = tw_now() - start;
+    free(bytes);
+    if (!status) status = check_object(*out, job->target, backend->identity, job->diag);
+    if (status) {
+        tw_code_object_release(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t length, tw_target target,
+                             const tw_compile_options *options, tw_code_object **out, tw_diag *diag) {
+    if (!compiler || !text || !out)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compile_llvm_ir: compiler, text and out must not be NULL");
+    *out = NULL;
+    tw_compile_times unwanted, *times = options && options->times ? options->times : &unwanted;
+    *times = (tw_compile_times){0};
+    const tw_backend *backend;
+    tw_compile_job job = {text, length, target, 0, times, diag};
+    tw_status status = check_options(options, &job.opt_level, diag);
+    if (!status) status = choose_backend(compiler, target, &backend, diag);
+    return status ? status : compile_and_read(backend, &job, out);
+}
+
+tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t length, tw_target target,
+                                 const tw_compile_options *options, char **out, tw_diag *diag) {
+    if (!compiler || !text || !out)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compile_to_assembly: compiler, text and out must not be NULL");
+    *out = NULL;
+    tw_compile_times unwanted, *times = options && options->times ? options->times : &unwanted;
+    *times = (tw_compile_times){0};
+    const tw_backend *backend;
+    tw_compile_job job = {text, length, target, 0, times, diag};
+    tw_status status = check_options(options, &job.opt_level, diag);
+    if (!status) status = choose_backend(compiler, target, &backend, diag);
+    if (status) return status;
+    if (!backend->functions->assembly)
+        return tw_fail(diag, TW_ERR_UNSUPPORTED, "assembly text comes from TW_COMPILER_LLVM only (got %s)",
+                       backend->identity);
+    return backend->functions->assembly(backend, &job, out);
+}

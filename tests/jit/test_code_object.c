@@ -1,0 +1,370 @@
+/* The code-object reader: what it says of real objects, and what it says of broken ones. */
+#include "tests/test.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jit/compiler.h"
+#include "tests/jit/kernels.h"
+
+static tw_compiler *compiler;
+static tw_diag *diag;
+
+static int open_compiler(void **state) {
+    (void)state;
+    diag = tw_diag_new(NULL);
+    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
+}
+
+static int close_compiler(void **state) {
+    (void)state;
+    tw_compiler_close(compiler);
+    tw_diag_free(diag);
+    return 0;
+}
+
+static tw_code_object *compile(const char *text, const char *target_name) {
+    tw_target target;
+    tw_code_object *object;
+    tw_diag_clear(diag);
+    assert_int_equal(tw_target_parse(target_name, &target, diag), TW_OK);
+    if (tw_compile_llvm_ir(compiler, text, strlen(text), target, NULL, &object, diag))
+        fail_msg("%s", tw_diag_text(diag));
+    return object;
+}
+
+static void facts_of_a_small_kernel(void **state) {
+    (void)state;
+    tw_code_object *object = compile(KERNEL_STORE, "gfx1250");
+    assert_string_equal(tw_code_object_target_id(object), "amdgcn-amd-amdhsa--gfx1250");
+    assert_int_equal(tw_code_object_abi_version(object), 6);
+    assert_int_equal(tw_code_object_kernel_count(object), 1);
+    const tw_kernel_info *k = tw_code_object_kernel(object, "store");
+    assert_ptr_equal(k, tw_code_object_kernel_at(object, 0));
+    assert_null(tw_code_object_kernel(object, "stor"));
+    assert_null(tw_code_object_kernel_at(object, 1));
+    assert_string_equal(k->symbol, "store.kd");
+    assert_int_equal(k->kernarg_size, 12);
+    assert_int_equal(k->explicit_kernarg_size, 12);
+    assert_int_equal(k->kernarg_align, 8);
+    assert_int_equal(k->wave_size, 32);
+    assert_int_equal(k->max_workgroup, 64);
+    assert_int_equal(k->required_workgroup[0], 64);
+    assert_int_equal(k->required_workgroup[1], 1);
+    assert_int_equal(k->lds_bytes, 0);
+    assert_int_equal(k->scratch_bytes, 0);
+    assert_int_equal(k->vgpr_spills, 0);
+    assert_in_range(k->vgprs, 1, 8);
+    assert_int_equal(k->arg_count, 2);
+    assert_string_equal(k->args[0].name, "x");
+    assert_int_equal(k->args[0].kind, TW_ARG_GLOBAL_BUFFER);
+    assert_int_equal(k->args[0].size, 8);
+    assert_string_equal(k->args[1].value_kind, "by_value");
+    assert_int_equal(k->args[1].offset, 8);
+    /* The descriptor's own kernarg size, and its code is where the segments say. */
+    assert_int_equal(k->descriptor[8], 12);
+    bool executable = false;
+    for (size_t i = 0; i < tw_code_object_segment_count(object); i++) {
+        tw_segment s = tw_code_object_segment_at(object, i);
+        if (k->entry_address >= s.address && k->entry_address + k->code_bytes <= s.address + s.file_size)
+            executable = s.executable;
+    }
+    assert_true(executable);
+    assert_true(k->code_bytes >= 8);
+    assert_int_equal(tw_code_object_undefined_count(object), 0);
+    tw_code_object_release(object);
+}
+
+static void hidden_arguments_are_told_apart(void **state) {
+    (void)state;
+    tw_code_object *object =
+        compile("target triple = \"amdgcn-amd-amdhsa\"\n"
+                "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+                "define amdgpu_kernel void @k(ptr addrspace(1) %x, ptr addrspace(3) %l) {\n"
+                "  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+                "  %v = load i32, ptr addrspace(4) %h\n"
+                "  store i32 %v, ptr addrspace(1) %x\n"
+                "  store i32 1, ptr addrspace(3) %l\n  ret void\n}\n",
+                "gfx942");
+    const tw_kernel_info *k = tw_code_object_kernel(object, "k");
+    assert_int_equal(k->explicit_kernarg_size, 12);
+    assert_true(k->kernarg_size > 12);
+    assert_int_equal(k->args[1].kind, TW_ARG_DYNAMIC_LDS);
+    assert_int_equal(k->args[2].kind, TW_ARG_HIDDEN);
+    assert_string_equal(k->args[2].value_kind, "hidden_block_count_x");
+    tw_code_object_release(object);
+}
+
+/* Code object versions 4, 5 and 6, target features, and the wave size of a kernel that chose it. */
+static void versions_and_targets(void **state) {
+    (void)state;
+    static const struct {
+        const char *target, *id;
+        unsigned version;
+    } rows[] = {
+        {"gfx90a", "amdgcn-amd-amdhsa--gfx90a", 4},
+        {"gfx90a:xnack-", "amdgcn-amd-amdhsa--gfx90a:xnack-", 5},
+        {"gfx90a:sramecc+:xnack+", "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack+", 6},
+        {"gfx942:sramecc-", "amdgcn-amd-amdhsa--gfx942:sramecc-", 5},
+        {"gfx950", "amdgcn-amd-amdhsa--gfx950", 6},
+        {"gfx1100", "amdgcn-amd-amdhsa--gfx1100", 4},
+        {"gfx1100:wave64", "amdgcn-amd-amdhsa--gfx1100", 5},
+        {"gfx1151", "amdgcn-amd-amdhsa--gfx1151", 5},
+        {"gfx1200", "amdgcn-amd-amdhsa--gfx1200", 6},
+        {"gfx1201", "amdgcn-amd-amdhsa--gfx1201", 6},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "%s!llvm.module.flags = !{!1}\n!1 = !{i32 1, !\"amdhsa_code_object_version\", i32 %u}\n",
+                 KERNEL_STORE, rows[i].version * 100);
+        tw_code_object *object = compile(text, rows[i].target);
+        tw_target wanted;
+        assert_int_equal(tw_target_parse(rows[i].target, &wanted, NULL), TW_OK);
+        assert_true(tw_target_equal(tw_code_object_target(object), wanted));
+        assert_string_equal(tw_code_object_target_id(object), rows[i].id);
+        assert_int_equal(tw_code_object_abi_version(object), rows[i].version);
+        tw_code_object_release(object);
+    }
+}
+
+static void symbols_and_relocations(void **state) {
+    (void)state;
+    tw_code_object *object = compile(KERNEL_TWO_WITH_VARIABLES, "gfx1201");
+    assert_int_equal(tw_code_object_kernel_count(object), 2);
+    assert_non_null(tw_code_object_kernel(object, "one"));
+    assert_non_null(tw_code_object_kernel(object, "another"));
+    uint64_t table = 0, place = 0;
+    for (size_t i = 0; i < tw_code_object_symbol_count(object); i++) {
+        tw_symbol s = tw_code_object_symbol_at(object, i);
+        if (!strcmp(s.name, "table")) table = s.address, assert_int_equal(s.size, 16);
+        if (!strcmp(s.name, "place")) place = s.address;
+        assert_int_equal(s.is_function, !strcmp(s.name, "one") || !strcmp(s.name, "another"));
+    }
+    assert_true(table && place);
+    bool found = false;
+    for (size_t i = 0; i < tw_code_object_relocation_count(object); i++) {
+        tw_relocation r = tw_code_object_relocation_at(object, i);
+        if (r.address != place) continue;
+        found = true;
+        assert_int_equal(r.type, 3); /* R_AMDGPU_ABS64 */
+        assert_string_equal(r.symbol, "table");
+        assert_int_equal(r.symbol_address, table);
+    }
+    assert_true(found);
+    tw_code_object_release(object);
+}
+
+/* One byte or word of a real object changed, and the whole text that the reader answers. */
+typedef struct patch {
+    size_t offset, size;
+    uint64_t value;
+    tw_status status;
+    const char *text;
+} patch;
+
+#define HEADER(field) offsetof(Elf64_Ehdr, field), sizeof(((Elf64_Ehdr *)0)->field)
+#define IDENT(index)  offsetof(Elf64_Ehdr, e_ident) + (index), 1
+
+static void broken_headers_are_named(void **state) {
+    (void)state;
+    static const patch patches[] = {
+        {IDENT(0), 0x7e, TW_ERR_INVALID, "the file must begin with the ELF magic number (got 0x7e454c46)"},
+        {IDENT(EI_CLASS), 1, TW_ERR_INVALID, "the ELF class must be 2, 64-bit (got 1)"},
+        {IDENT(EI_DATA), 2, TW_ERR_INVALID, "the ELF data encoding must be 1, little-endian (got 2)"},
+        {IDENT(EI_VERSION), 0, TW_ERR_INVALID, "the ELF version must be 1 (got 0 and 1)"},
+        {IDENT(EI_OSABI), 0, TW_ERR_INVALID, "the OS ABI must be 64, HSA (got 0)"},
+        {IDENT(EI_ABIVERSION), 1, TW_ERR_INVALID,
+         "the ABI version must be 2..4, code object versions 4 to 6 (got 1)"},
+        {IDENT(EI_ABIVERSION), 5, TW_ERR_INVALID,
+         "the ABI version must be 2..4, code object versions 4 to 6 (got 5)"},
+        {HEADER(e_machine), 62, TW_ERR_INVALID, "the ELF machine must be 224, AMDGPU (got 62)"},
+        {HEADER(e_type), 1, TW_ERR_INVALID, "the ELF type must be 3, a linked shared object (got 1)"},
+        {HEADER(e_phentsize), 32, TW_ERR_INVALID, "a program header must have 56 bytes (got 32)"},
+        {HEADER(e_shentsize), 40, TW_ERR_INVALID, "a section header must have 64 bytes (got 40)"},
+        {HEADER(e_phnum), 0, TW_ERR_INVALID, "the number of program headers must be 1..65534 (got 0)"},
+        {HEADER(e_shnum), 0, TW_ERR_INVALID, "the number of section headers must be 1..65279 (got 0)"},
+        {HEADER(e_flags), 0x52f, TW_ERR_UNSUPPORTED,
+         "the processor must be one of the supported targets (got EF_AMDGPU_MACH 0x02f)"},
+        {HEADER(e_flags), 0x54e, TW_ERR_INVALID,
+         "metadata: amdhsa.target must name the processor of the ELF header, gfx1201 (got "
+         "amdgcn-amd-amdhsa--gfx1250)"},
+    };
+    tw_code_object *object = compile(KERNEL_STORE, "gfx1250"), *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++) {
+        memcpy(copy, bytes, size);
+        memcpy(copy + patches[i].offset, &patches[i].value, patches[i].size);
+        tw_diag_clear(diag);
+        assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), patches[i].status);
+        assert_string_equal(tw_diag_first_error(diag), patches[i].text);
+        assert_null(again);
+    }
+    free(copy);
+    tw_code_object_release(object);
+}
+
+static uint8_t *find_bytes(uint8_t *bytes, size_t size, const char *text) {
+    uint8_t *at = memmem(bytes, size, text, strlen(text));
+    assert_non_null(at);
+    return at + strlen(text);
+}
+
+/* The value behind a key of the metadata, one byte of MessagePack, replaced. */
+static void broken_metadata_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *key;
+        uint8_t value;
+        const char *text;
+    } patches[] = {
+        {".kernarg_segment_size", 8,
+         "metadata of store: argument 1 must end in the kernarg segment of 8 bytes (got 12)"},
+        {".kernarg_segment_align", 3,
+         "metadata of store: .kernarg_segment_align must be a power of two (got 3)"},
+        {".kernarg_segment_align", 0, "metadata of store: .kernarg_segment_align must be in 1..4096 (got 0)"},
+        {".wavefront_size", 48, "metadata of store: .wavefront_size must be 32 or 64 (got 48)"},
+        {".vgpr_count", 0xc0,
+         "metadata of store: .vgpr_count must be an integer in 0..65535 (got another type)"},
+        {".max_flat_workgroup_size", 0,
+         "metadata of store: .max_flat_workgroup_size must be in 1..1024 (got 0)"},
+        {".symbol", 0xa0, NULL},
+        {"amdhsa.kernels", 0x9f, NULL},
+        {"amdhsa.kernels", 0xdd, NULL}, /* an array of 2^31 or so */
+    };
+    tw_code_object *object = compile(KERNEL_STORE, "gfx1250"), *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++) {
+        memcpy(copy, bytes, size);
+        *find_bytes(copy, size, patches[i].key) = patches[i].value;
+        tw_diag_clear(diag);
+        assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+        if (patches[i].text) {
+            assert_string_equal(tw_diag_first_error(diag), patches[i].text);
+        } else {
+            assert_non_null(
+                strstr(tw_diag_first_error(diag), "the metadata note must be one MessagePack object"));
+        }
+    }
+    /* A descriptor symbol that is not there. */
+    memcpy(copy, bytes, size);
+    uint8_t *name = memmem(copy, size, "store.kd", 8);
+    memcpy(name, "storx.kd", 8);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_string_equal(tw_diag_first_error(diag),
+                        "the descriptor of kernel store must be a dynamic symbol (got no storx.kd)");
+    free(copy);
+    tw_code_object_release(object);
+}
+
+static void duplicate_kernels_are_refused(void **state) {
+    (void)state;
+    tw_code_object *object = compile("target triple = \"amdgcn-amd-amdhsa\"\n"
+                                     "define amdgpu_kernel void @aaa() {\n  ret void\n}\n"
+                                     "define amdgpu_kernel void @aab() {\n  ret void\n}\n",
+                                     "gfx950"),
+                   *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    uint8_t *name = memmem(copy, size,
+                           "\xa3"
+                           "aab",
+                           4);
+    assert_non_null(name);
+    name[3] = 'a';
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_string_equal(tw_diag_first_error(diag), "kernel names must be unique (got aaa twice)");
+    free(copy);
+    tw_code_object_release(object);
+}
+
+/* Every length of the file, and thousands of changed bytes: any answer but a crash. Run it under ASan. */
+static void mutations_never_crash(void **state) {
+    (void)state;
+    tw_code_object *object = compile(KERNEL_STORE, "gfx90a");
+    size_t size, refused = 0, accepted = 0;
+    const uint8_t *bytes = tw_code_object_bytes(object, &size);
+    uint64_t random = 0x9e3779b97f4a7c15u;
+    for (size_t i = 0; i < size + 6000; i++) {
+        size_t length = i < size ? i : size;
+        uint8_t *copy = malloc(length ? length : 1); /* exactly: a read past the end is one past the block */
+        memcpy(copy, bytes, length);
+        unsigned flips = i < size ? 0 : 1 + (unsigned)(i % 8);
+        for (unsigned f = 0; f < flips; f++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            size_t at = (size_t)(random >> 32) % length;
+            if (i % 3 == 0) at %= 0x400; /* headers and the note more often than code */
+            copy[at] = i % 2 ? (uint8_t)random : copy[at] ^ (uint8_t)(1u << (random & 7));
+        }
+        tw_diag_clear(diag);
+        tw_code_object *again;
+        tw_status status = tw_code_object_from_bytes(copy, length, &again, diag);
+        if (status) {
+            refused++;
+            assert_true(status == TW_ERR_INVALID || status == TW_ERR_UNSUPPORTED);
+            assert_int_equal(tw_diag_count(diag), 1);
+        } else {
+            accepted++;
+            tw_code_object_release(again);
+        }
+        free(copy);
+    }
+    /* Most truncations are refused; flips in the code itself are nobody's business here. */
+    assert_true(refused > 2000);
+    assert_true(accepted > 500);
+    tw_code_object_release(object);
+}
+
+static void files_round_trip(void **state) {
+    (void)state;
+    char folder[] = "/tmp/tw-object-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/k.hsaco", folder);
+    tw_code_object *object = compile(KERNEL_STORE, "gfx1151"), *again;
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_read(path, &again, diag), TW_ERR_NOT_FOUND);
+    assert_int_equal(tw_code_object_write(object, path, diag), TW_OK);
+    assert_int_equal(tw_code_object_write(object, path, diag), TW_OK); /* over an old one */
+    assert_int_equal(tw_code_object_read(path, &again, diag), TW_OK);
+    size_t size, size_again;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    const void *bytes_again = tw_code_object_bytes(again, &size_again);
+    assert_int_equal(size, size_again);
+    assert_memory_equal(bytes, bytes_again, size);
+    tw_code_object_release(tw_code_object_retain(again));
+    assert_string_equal(tw_code_object_kernel_at(again, 0)->name, "store");
+    tw_code_object_release(again);
+    tw_code_object_release(object);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_read(folder, &again, diag), TW_ERR_INVALID);
+    assert_string_equal(tw_diag_first_error(diag), "must be a regular file");
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* no temporary file is left */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(facts_of_a_small_kernel),
+        cmocka_unit_test(hidden_arguments_are_told_apart),
+        cmocka_unit_test(versions_and_targets),
+        cmocka_unit_test(symbols_and_relocations),
+        cmocka_unit_test(broken_headers_are_named),
+        cmocka_unit_test(broken_metadata_is_named),
+        cmocka_unit_test(duplicate_kernels_are_refused),
+        cmocka_unit_test(mutations_never_crash),
+        cmocka_unit_test(files_round_trip),
+    };
+    return cmocka_run_group_tests_name("code object", tests, open_compiler, close_compiler);
+}
