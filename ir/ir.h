@@ -45,11 +45,18 @@ typedef struct tw_param_info {
     unsigned flags;
 } tw_param_info;
 
+struct tw_context {
+    const tw_allocator *allocator;
+    tw_diag *diag;
+    tw_kernel *kernels; /* newest first */
+};
+
 struct tw_kernel {
     tw_context *ctx;
     tw_kernel *prev, *next; /* the context's kernels */
     tw_arena arena;
     char *name;
+    char *source; /* the file that the text came from, for diagnostics; NULL when built */
     tw_target target;
     tw_kernel_options options;
     tw_block body;

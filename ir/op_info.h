@@ -25,7 +25,9 @@ typedef enum tw_type_class {
     T_ATOMIC,         /* f32, vec<2 x f16>, vec<2 x bf16> */
     T_ELEMENT,        /* any scalar */
     T_VECTOR,         /* any vector */
-    T_RSRC,
+    T_RSRC,           /* the same in all active lanes of the wave */
+    T_UNIFORM_I32,    /* T_I32, the same in all active lanes of the wave */
+    T_UNIFORM_GPTR,   /* T_GPTR, the same in all active lanes of the wave */
     T_PTR,
     T_GPTR,
     T_LPTR,
@@ -95,7 +97,6 @@ typedef struct tw_op_info {
     tw_result_rule result;
     tw_effect effect;
     tw_attr_info attrs[TW_MAX_ATTRS];
-    uint16_t extra_rule; /* see ir/rules.c */
 } tw_op_info;
 
 #define TW_OPCODE_LIMIT 256 /* numbers are below this */
@@ -105,5 +106,9 @@ const tw_op_info *tw_op_info_by_name(const char *name, size_t length);
 /* The class's name for diagnostics and docs: "an integer scalar or vector". */
 const char *tw_type_class_text(tw_type_class type_class);
 bool tw_type_in_class(const tw_type *type, tw_type_class type_class); /* not for SAME0, SAME1, MORE */
+/* The class that the result's written type must be of; T_NONE where it is not written. */
+tw_type_class tw_result_given_class(tw_result_rule rule);
+/* Operands of the class must be the same in all active lanes of the wave. */
+bool tw_type_class_is_uniform(tw_type_class type_class);
 
 #endif

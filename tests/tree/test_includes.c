@@ -110,7 +110,8 @@ static void collect_public(tree *t, const char *folder) {
         char *close = strchr(call, ')');
         for (char *quote = strchr(call, '\''); quote && close && quote < close; quote = strchr(quote, '\'')) {
             size_t length = strcspn(++quote, "'");
-            if (length > 2 && !strncmp(quote + length - 2, ".h", 2)) {
+            bool header = length > 2 && !strncmp(quote + length - 2, ".h", 2);
+            if (header || (length > 4 && !strncmp(quote + length - 4, ".def", 4))) {
                 size_t used = strlen(t->public_headers);
                 char *grown = realloc(t->public_headers, used + length + strlen(folder) + 4);
                 assert_non_null(grown);

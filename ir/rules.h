@@ -1,0 +1,59 @@
+/* How the rules of ir/rules.c and ir/rules_extra.c work together. */
+#ifndef TW_IR_RULES_H
+#define TW_IR_RULES_H
+
+#include "ir/ir.h"
+#include "support/fail.h"
+
+/* One op under check. */
+typedef struct tw_check {
+    const tw_kernel *kernel;
+    const tw_op *op;
+    const tw_op_info *info;
+    tw_diag *diag;
+} tw_check;
+
+typedef tw_status tw_rule(const tw_check *check);
+
+/* The extra rules that the rows of ir/opcodes.def name: they run after operand types, results and attributes
+ * have the form that the row asks for. */
+#define OP(number, ENUM, ident, name, in, out, attrs, effect, rule, doc) tw_rule tw_rule_##rule;
+#include "ir/opcodes.def"
+#undef OP
+
+/* Adds "op: text" where the op stands and returns `status`. */
+tw_status tw_refuse(const tw_check *check, tw_status status, const char *format, ...) TW_PRINTF(3, 4);
+tw_status tw_refuse_op(const tw_kernel *kernel, const tw_op *op, tw_diag *diag, tw_status status,
+                       const char *format, ...) TW_PRINTF(5, 6);
+/* What diagnostics name as the place: the text's file, or the kernel. */
+const char *tw_kernel_where(const tw_kernel *kernel);
+
+/* The name of a type for a diagnostic: what TYPE_TEXT(type) points to lives as long as the call whose
+ * argument it is. */
+typedef struct tw_type_text {
+    char text[TW_TYPE_NAME_MAX];
+} tw_type_text;
+tw_type_text tw_type_text_of(const tw_type *type); /* "poison" for NULL */
+#define TYPE_TEXT(type) (tw_type_text_of(type).text)
+
+/* ---- the kernel apart from its ops (ir/rules_kernel.c) ---- */
+
+/* Name, target and options. */
+tw_status tw_kernel_check_head(const tw_kernel *kernel, tw_diag *diag);
+/* Parameter `index`, against those before it, too. */
+tw_status tw_kernel_check_param(const tw_kernel *kernel, uint32_t index, tw_diag *diag);
+/* [A-Za-z_][A-Za-z0-9_.$]*, at most TW_NAME_MAX bytes. */
+bool tw_name_is_valid(const char *name, size_t length);
+#define TW_NAME_MAX  255
+#define TW_PARAM_MAX 256
+#define TW_DEPTH_MAX 256 /* regions in regions */
+/* The LDS that the kernel's allocations take, laid out in program order. */
+uint64_t tw_kernel_lds_bytes(const tw_kernel *kernel);
+
+/* ---- what concerns the lanes of a wave and the waves of a workgroup (ir/uniform.c) ---- */
+
+/* Operands that must be the same in all lanes; barriers and wave reductions where all work-items come by. The
+ * kernel's structure and ops are already checked. */
+tw_status tw_kernel_check_uniform(const tw_kernel *kernel, tw_diag *diag);
+
+#endif
