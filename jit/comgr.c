@@ -30,15 +30,15 @@ typedef struct comgr_backend {
     void *library;
     comgr_functions call;
     int codegen_action, link_action;
-    char identity[160];
+    char identity[512];
 } comgr_backend;
 
-/* An action's options. -fprofile-instrument=none says what is the default; comgr leaves every command alone
- * that has an argument which begins with -fprofile (comgr-clang-command.cpp, hasDebugOrProfileInfo). The
- * driver hands lld the two halves of the -Wl option as two arguments; lld ignores -rpath-link and its value.
- */
+/* -fprofile-instrument=none says what is the default; comgr caches no command that has an argument which
+ * begins with -fprofile (its source, comgr-clang-command.cpp, hasDebugOrProfileInfo). The driver hands lld
+ * the parts of a -Wl option as arguments of their own; lld ignores -rpath-link with its value. Later drivers
+ * ask for an error on undefined symbols: -z undefs leaves them to the code-object reader, which says more. */
 static const char *const codegen_options[] = {"-Xclang", "-fprofile-instrument=none"};
-static const char *const link_options[] = {"-Wl,-rpath-link,-fprofile-instrument=none"};
+static const char *const link_options[] = {"-Wl,-rpath-link,-fprofile-instrument=none", "-Wl,-z,undefs"};
 
 /* ---- opening ---- */
 
@@ -358,7 +358,14 @@ static tw_status choose_flavor(comgr_backend *b, size_t major, size_t minor, tw_
                        "the LLVM in %s must be a release that there is a flavor for (got %s)", b->identity,
                        version);
     b->base.flavor = (tw_flavor)release;
-    snprintf(b->identity, sizeof b->identity, "comgr %zu.%zu (llvm %s)", major, minor, version);
+    /* Later versions of comgr append these to what they compile with, so they are part of what compiles. */
+    const char *appended = secure_getenv("AMD_COMGR_DRIVER_OPTIONS_APPEND");
+    if (!appended) appended = "";
+    int length = snprintf(b->identity, sizeof b->identity, "comgr %zu.%zu (llvm %s)%s%s", major, minor,
+                          version, appended[0] ? " with " : "", appended);
+    if (length < 0 || (size_t)length >= sizeof b->identity)
+        return tw_fail(diag, TW_ERR_NOT_FOUND,
+                       "AMD_COMGR_DRIVER_OPTIONS_APPEND must be shorter (got %zu bytes)", strlen(appended));
     return TW_OK;
 }
 

@@ -1,0 +1,230 @@
+/* comgr: the real one where it is installed, and a library that checks how it is used. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/compiler.h"
+#include "tests/jit/kernels.h"
+
+static tw_diag *diag;
+
+static int make_diag(void **state) {
+    (void)state;
+    diag = tw_diag_new(NULL);
+    unsetenv("TILEWRIGHT_COMGR");
+    return diag ? 0 : 1;
+}
+
+static int free_diag(void **state) {
+    (void)state;
+    tw_diag_free(diag);
+    unsetenv("TILEWRIGHT_COMGR");
+    unsetenv("FAKE_COMGR_VERSION");
+    unsetenv("FAKE_COMGR_LLVM");
+    unsetenv("AMD_COMGR_DRIVER_OPTIONS_APPEND");
+    return 0;
+}
+
+static tw_target target_of(const char *name) {
+    tw_target target;
+    assert_int_equal(tw_target_parse(name, &target, NULL), TW_OK);
+    return target;
+}
+
+static tw_compiler *open_or_skip(void) {
+    tw_compiler *compiler;
+    if (tw_compiler_open(TW_COMPILER_COMGR, &compiler, diag)) skip();
+    return compiler;
+}
+
+static tw_code_object *compile(tw_compiler *compiler, const char *text, const char *target) {
+    tw_code_object *object;
+    if (tw_compile_llvm_ir(compiler, text, strlen(text), target_of(target), NULL, &object, diag))
+        fail_msg("%s", tw_diag_text(diag));
+    return object;
+}
+
+static void assert_same_bytes(const tw_code_object *a, const tw_code_object *b) {
+    size_t size, other_size;
+    const void *bytes = tw_code_object_bytes(a, &size), *other = tw_code_object_bytes(b, &other_size);
+    assert_int_equal(size, other_size);
+    assert_memory_equal(bytes, other, size);
+}
+
+static void real_comgr_compiles(void **state) {
+    (void)state;
+    tw_compiler *compiler = open_or_skip();
+    tw_compiler_choice choice;
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx90a"), &choice, diag), TW_OK);
+    assert_int_equal(choice.kind, TW_COMPILER_COMGR);
+    assert_memory_equal(choice.identity, "comgr ", 6);
+    assert_non_null(strstr(choice.identity, tw_flavor_name(choice.flavor) + 4)); /* its number */
+    /* The first form is that of LLVM 15; later releases take it too. */
+    tw_code_object *object = compile(compiler, KERNEL_BUFFER_LLVM15, "gfx90a:sramecc+:xnack-");
+    assert_string_equal(tw_code_object_target_id(object), "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-");
+    assert_non_null(tw_code_object_kernel(object, "buffer"));
+    tw_code_object *again = compile(compiler, KERNEL_BUFFER_LLVM15, "gfx90a:sramecc+:xnack-");
+    assert_same_bytes(object, again);
+    tw_code_object_release(object);
+    tw_code_object_release(again);
+    char *text;
+    assert_int_equal(tw_compile_to_assembly(compiler, KERNEL_STORE, strlen(KERNEL_STORE), target_of("gfx90a"),
+                                            NULL, &text, diag),
+                     TW_ERR_UNSUPPORTED);
+    tw_compiler_close(compiler);
+}
+
+static void real_comgr_refuses_with_a_reason(void **state) {
+    (void)state;
+    tw_compiler *compiler = open_or_skip();
+    tw_code_object *object;
+    static const char broken[] = "define void @f() {\n  %x = add i32 1, 2.5\n  ret void\n}\n";
+    tw_diag_clear(diag);
+    assert_int_equal(
+        tw_compile_llvm_ir(compiler, broken, strlen(broken), target_of("gfx90a"), NULL, &object, diag),
+        TW_ERR_COMPILE);
+    assert_string_equal(tw_diag_first_error(diag), "floating point constant invalid for type");
+    assert_string_equal(tw_diag_get(diag, 0)->where, "kernel.ll");
+    assert_int_equal(tw_diag_get(diag, 0)->line, 2);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_compile_llvm_ir(compiler, KERNEL_UNKNOWN_INTRINSIC, strlen(KERNEL_UNKNOWN_INTRINSIC),
+                                        target_of("gfx90a"), NULL, &object, diag),
+                     TW_ERR_COMPILE);
+    assert_memory_equal(tw_diag_first_error(diag), "undefined symbol llvm.amdgcn.foo: comgr ", 40);
+    tw_compiler_close(compiler);
+}
+
+/* Two LLVM releases in one process, each used before and after the other. */
+static void both_compilers_in_one_process(void **state) {
+    (void)state;
+    tw_compiler *comgr = open_or_skip(), *llvm;
+    assert_int_equal(tw_compiler_open(TW_COMPILER_LLVM, &llvm, diag), TW_OK);
+    tw_code_object *from_llvm = compile(llvm, KERNEL_BUFFER_LLVM15, "gfx90a");
+    tw_code_object *from_comgr = compile(comgr, KERNEL_BUFFER_LLVM15, "gfx90a");
+    tw_code_object *llvm_again = compile(llvm, KERNEL_BUFFER_LLVM15, "gfx90a");
+    tw_code_object *comgr_again = compile(comgr, KERNEL_BUFFER_LLVM15, "gfx90a");
+    assert_same_bytes(from_llvm, llvm_again);
+    assert_same_bytes(from_comgr, comgr_again);
+    const tw_kernel_info *a = tw_code_object_kernel(from_llvm, "buffer");
+    const tw_kernel_info *b = tw_code_object_kernel(from_comgr, "buffer");
+    assert_int_equal(a->explicit_kernarg_size, b->explicit_kernarg_size);
+    assert_int_equal(a->wave_size, b->wave_size);
+    tw_code_object_release(from_llvm);
+    tw_code_object_release(from_comgr);
+    tw_code_object_release(llvm_again);
+    tw_code_object_release(comgr_again);
+    tw_compiler_close(comgr);
+    tw_compiler_close(llvm);
+}
+
+static void auto_takes_comgr_where_it_serves(void **state) {
+    (void)state;
+    tw_compiler_close(open_or_skip());
+    tw_compiler *compiler;
+    tw_compiler_choice choice;
+    assert_int_equal(tw_compiler_open(TW_COMPILER_AUTO, &compiler, diag), TW_OK);
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx90a"), &choice, diag), TW_OK);
+    assert_int_equal(choice.kind, TW_COMPILER_COMGR);
+    tw_compiler_close(compiler);
+}
+
+static void a_missing_library_is_named(void **state) {
+    (void)state;
+    tw_compiler *compiler;
+    tw_compiler_choice choice;
+    setenv("TILEWRIGHT_COMGR", "/nonexistent/libamd_comgr.so", 1);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_compiler_open(TW_COMPILER_COMGR, &compiler, diag), TW_ERR_NOT_FOUND);
+    assert_null(compiler);
+    assert_memory_equal(tw_diag_first_error(diag),
+                        "no comgr library can be opened (/nonexistent/libamd_comgr.so: ", 62);
+    /* AUTO goes on with LLVM, and warns, since the user named the library. */
+    tw_diag_clear(diag);
+    assert_int_equal(tw_compiler_open(TW_COMPILER_AUTO, &compiler, diag), TW_OK);
+    assert_int_equal(tw_diag_count(diag), 1);
+    assert_int_equal(tw_diag_get(diag, 0)->severity, TW_SEVERITY_WARNING);
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx90a"), &choice, diag), TW_OK);
+    assert_int_equal(choice.kind, TW_COMPILER_LLVM);
+    tw_compiler_close(compiler);
+}
+
+static tw_status open_fake(const char *version, const char *signature, tw_compiler **compiler) {
+    setenv("TILEWRIGHT_COMGR", FAKE_COMGR, 1);
+    setenv("FAKE_COMGR_VERSION", version, 1);
+    setenv("FAKE_COMGR_LLVM", signature, 1);
+    tw_diag_clear(diag);
+    return tw_compiler_open(TW_COMPILER_COMGR, compiler, diag);
+}
+
+static void versions_decide_numbers_and_flavor(void **state) {
+    (void)state;
+    static const struct {
+        const char *version, *signature, *identity;
+        tw_flavor flavor;
+    } rows[] = {
+        {"2", "LLD 15.0.6", "comgr 2.7 (llvm 15.0.6)", TW_FLAVOR_LLVM15},
+        {"2", "AMD LLD 19.0.0 (/src/lld 26466ce8)", "comgr 2.7 (llvm 19.0.0 (/src/lld 26466ce8))",
+         TW_FLAVOR_LLVM19},
+        {"3", "LLD 21.1.8", "comgr 3.7 (llvm 21.1.8)", TW_FLAVOR_LLVM21},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tw_compiler *compiler;
+        tw_compiler_choice choice;
+        if (open_fake(rows[i].version, rows[i].signature, &compiler)) fail_msg("%s", tw_diag_text(diag));
+        assert_int_equal(tw_compiler_choose(compiler, target_of("gfx942"), &choice, NULL),
+                         rows[i].flavor < 19 ? TW_ERR_UNSUPPORTED : TW_OK);
+        if (rows[i].flavor >= 19) {
+            assert_int_equal(choice.flavor, rows[i].flavor);
+            assert_string_equal(choice.identity, rows[i].identity);
+        }
+        tw_compiler_close(compiler);
+    }
+}
+
+static void unusable_versions_are_refused(void **state) {
+    (void)state;
+    tw_compiler *compiler;
+    assert_int_equal(open_fake("4", "LLD 30.0.0", &compiler), TW_ERR_NOT_FOUND);
+    assert_string_equal(tw_diag_first_error(diag), "comgr's major version must be 2 or 3 (got 4.7)");
+    assert_int_equal(open_fake("3", "LLD 17.0.1", &compiler), TW_ERR_NOT_FOUND);
+    assert_string_equal(tw_diag_first_error(diag),
+                        "the LLVM in comgr 3.7 must be a release that there is a flavor for (got 17.0.1)");
+    assert_int_equal(open_fake("3", "GNU ld", &compiler), TW_ERR_NOT_FOUND);
+    assert_string_equal(tw_diag_first_error(diag), "the release of LLVM in comgr 3.7 is unknown");
+}
+
+static void targets_and_options_are_part_of_it(void **state) {
+    (void)state;
+    tw_compiler *compiler;
+    tw_compiler_choice choice;
+    setenv("AMD_COMGR_DRIVER_OPTIONS_APPEND", "-ffast-math", 1);
+    assert_int_equal(open_fake("3", "LLD 22.1.8", &compiler), TW_OK);
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx942"), &choice, diag), TW_OK);
+    assert_string_equal(choice.identity, "comgr 3.7 (llvm 22.1.8) with -ffast-math");
+    tw_diag_clear(diag);
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx90a"), &choice, diag), TW_ERR_UNSUPPORTED);
+    assert_string_equal(tw_diag_first_error(diag),
+                        "comgr 3.7 (llvm 22.1.8) with -ffast-math must know the target (got gfx90a)");
+    /* What is no code object is refused when it is read back. */
+    tw_code_object *object;
+    tw_diag_clear(diag);
+    assert_int_equal(tw_compile_llvm_ir(compiler, "", 0, target_of("gfx942"), NULL, &object, diag),
+                     TW_ERR_INVALID);
+    tw_compiler_close(compiler);
+    unsetenv("AMD_COMGR_DRIVER_OPTIONS_APPEND");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(real_comgr_compiles, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(real_comgr_refuses_with_a_reason, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(both_compilers_in_one_process, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(auto_takes_comgr_where_it_serves, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_missing_library_is_named, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(versions_decide_numbers_and_flavor, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(unusable_versions_are_refused, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(targets_and_options_are_part_of_it, make_diag, free_diag),
+    };
+    return cmocka_run_group_tests_name("comgr", tests, NULL, NULL);
+}
