@@ -1,95 +1,25 @@
-/* The canonical text of a kernel: what goldens hash and the parser reads. Values get their names here, in the
- * order of the text, so that two kernels that are built alike print alike. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "ir/ir.h"
+/* The canonical text of a kernel: what goldens hash and the parser reads. */
 #include "ir/literal.h"
-#include "ir/name_table.h"
-#include "ir/rules.h"
+#include "ir/value_names.h"
 #include "support/fail.h"
-#include "support/strbuf.h"
-
-#define SUFFIX_MAX 11 /* "_4294967295" */
-
-typedef struct label {
-    const char *name; /* NULL: the value is called by its number */
-    uint32_t length, number;
-    bool known;
-} label;
 
 typedef struct printer {
     const tw_kernel *kernel;
     tw_strbuf out;
-    tw_arena arena; /* of the names and labels */
-    tw_name_table used;
-    label *labels; /* by value id */
-    uint32_t next_number;
+    tw_value_names names;
     unsigned depth;
-    bool failed;
 } printer;
 
-/* ---- names ---- */
-
-/* A name that no value printed so far has: the wanted one or with the first free suffix (cut where the two
- * would be longer than names may be).
- * The table's value of a name is the last suffix that was tried for it. */
-static const char *unique_name(printer *p, const char *wanted, size_t *length) {
-    size_t base_length = strlen(wanted);
-    bool found;
-    tw_name_entry *entry = tw_name_table_insert(&p->used, wanted, base_length, 0, &found);
-    if (!entry) return NULL;
-    *length = base_length;
-    if (!found) return wanted;
-    size_t kept = base_length < TW_NAME_MAX - SUFFIX_MAX ? base_length : TW_NAME_MAX - SUFFIX_MAX;
-    char *name = TW_ARENA_NEW(&p->arena, char, kept + SUFFIX_MAX);
-    if (!name) return NULL;
-    memcpy(name, wanted, kept);
-    for (uint32_t suffix = entry->value + 1;; suffix++) {
-        char digits[10];
-        size_t count = 0;
-        for (uint32_t rest = suffix; rest; rest /= 10)
-            digits[count++] = (char)('0' + rest % 10);
-        name[kept] = '_';
-        for (size_t i = 0; i < count; i++)
-            name[kept + 1 + i] = digits[count - 1 - i];
-        *length = kept + 1 + count;
-        if (!tw_name_table_insert(&p->used, name, *length, 0, &found)) return NULL;
-        if (found) continue;
-        tw_name_table_find(&p->used, wanted, base_length)->value = suffix;
-        return name;
-    }
-}
-
-static void define(printer *p, tw_value value) {
-    label *l = &p->labels[value.id];
-    const char *wanted = tw_value_get(p->kernel, value)->name;
-    l->known = true;
-    if (!wanted || !wanted[0]) {
-        l->number = p->next_number++;
-    } else {
-        size_t length = 0;
-        l->name = unique_name(p, wanted, &length);
-        l->length = (uint32_t)length;
-        if (!l->name) p->failed = true;
-    }
-}
-
 static void print_name(printer *p, tw_value value) {
-    const label *l = &p->labels[value.id];
+    const tw_value_name *name = &p->names.names[value.id];
     tw_strbuf_char(&p->out, '%');
-    if (l->name) {
-        tw_strbuf_append_n(&p->out, l->name, l->length);
-    } else if (l->known) {
-        tw_strbuf_u64(&p->out, l->number);
+    if (name->text) {
+        tw_strbuf_append_n(&p->out, name->text, name->length);
+    } else if (name->known) {
+        tw_strbuf_u64(&p->out, name->number);
     } else {
         tw_strbuf_append(&p->out, "<undefined>"); /* only in kernels that do not verify */
     }
-}
-
-static void define_and_print(printer *p, tw_value value) {
-    define(p, value);
-    print_name(p, value);
 }
 
 /* ---- values, types, attributes ---- */
@@ -100,19 +30,9 @@ static void print_type(printer *p, const tw_type *type) {
     tw_strbuf_append(&p->out, text);
 }
 
-/* i32 constants have no line of their own: they stand where they are used. */
-static bool is_inline(const tw_op *op) {
-    return op && op->opcode == TW_OP_CONSTANT && op->attrs[0].kind == TW_ATTR_INT;
-}
-
-static bool is_inline_value(const printer *p, tw_value value) {
-    const tw_value_info *info = tw_value_get(p->kernel, value);
-    return info->type == tw_type_scalar(TW_I32) && is_inline(info->op);
-}
-
 static void print_operand(printer *p, const tw_op *op, uint32_t index) {
     tw_value value = index < op->operand_count ? op->operands[index] : (tw_value){0};
-    if (is_inline_value(p, value)) {
+    if (tw_value_is_inline(p->kernel, value)) {
         tw_strbuf_i64(&p->out, (int32_t)tw_value_get(p->kernel, value)->op->attrs[0].as.i);
     } else {
         print_name(p, value);
@@ -189,7 +109,7 @@ static void indent(printer *p) {
 static void print_results(printer *p, const tw_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (i) tw_strbuf_append(&p->out, ", ");
-        define_and_print(p, tw_op_result(op, i));
+        print_name(p, tw_op_result(op, i));
     }
     if (op->result_count) tw_strbuf_append(&p->out, " = ");
 }
@@ -217,14 +137,14 @@ static void print_for(printer *p, const tw_op *op, const tw_op_info *row) {
     const tw_block *body = &op->blocks[0];
     static const char *const before[] = {" = ", " to ", " step "};
     tw_strbuf_char(&p->out, ' ');
-    if (body->arg_count) define_and_print(p, body->args[0]);
+    if (body->arg_count) print_name(p, body->args[0]);
     for (uint32_t i = 0; i < 3; i++) {
         tw_strbuf_append(&p->out, before[i]);
         print_operand(p, op, i);
     }
     for (uint32_t i = 1; i < body->arg_count; i++) {
         tw_strbuf_append(&p->out, i == 1 ? " carry(" : ", ");
-        define_and_print(p, body->args[i]);
+        print_name(p, body->args[i]);
         tw_strbuf_append(&p->out, " = ");
         print_operand(p, op, i + 2);
         tw_strbuf_append(&p->out, " : ");
@@ -266,7 +186,8 @@ static void print_plain(printer *p, const tw_op *op, const tw_op_info *row) {
 
 static void print_op(printer *p, const tw_op *op) {
     const tw_op_info *row = tw_op_info_get(op->opcode);
-    if (is_inline(op) && op->result_count && is_inline_value(p, op->first_result)) return;
+    if (op->opcode == TW_OP_CONSTANT && op->result_count && tw_value_is_inline(p->kernel, op->first_result))
+        return;
     if (op->opcode == TW_OP_YIELD && op->operand_count == 0 && !op->next && op->parent->parent) return;
     indent(p);
     print_results(p, op);
@@ -311,7 +232,7 @@ static void print_params(printer *p) {
         tw_value value = p->kernel->body.args[i];
         unsigned flags = p->kernel->params[i].flags;
         if (i) tw_strbuf_append(&p->out, ", ");
-        define_and_print(p, value);
+        print_name(p, value);
         tw_strbuf_append(&p->out, ": ");
         print_type(p, tw_type_of(p->kernel, value));
         if (!flags) continue;
@@ -329,19 +250,15 @@ tw_status tw_kernel_to_text(const tw_kernel *kernel, char **text, size_t *length
     *text = NULL;
     if (length) *length = 0;
     tw_strbuf_init(&p.out, NULL); /* malloc: the caller frees the text with free() */
-    tw_arena_init(&p.arena, NULL);
-    tw_name_table_init(&p.used, NULL);
-    p.labels = TW_ARENA_NEW(&p.arena, label, (size_t)kernel->value_count + 1);
-    if (p.labels) {
+    if (tw_value_names_init(&p.names, kernel, NULL)) {
         tw_strbuf_printf(&p.out, "tile.kernel @%s", kernel->name);
         print_options(&p);
         print_params(&p);
         print_region(&p, &kernel->body);
         tw_strbuf_char(&p.out, '\n');
-        if (!p.failed) *text = tw_strbuf_take(&p.out, length);
+        *text = tw_strbuf_take(&p.out, length);
     }
     tw_strbuf_free(&p.out);
-    tw_name_table_free(&p.used);
-    tw_arena_free(&p.arena);
+    tw_value_names_free(&p.names);
     return *text ? TW_OK : tw_fail_no_memory(diag);
 }
