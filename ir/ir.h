@@ -75,6 +75,21 @@ static inline tw_value tw_op_result(const tw_op *op, uint32_t index) {
     return (tw_value){op->first_result.id + index};
 }
 
+/* The op after `op` in the order of the text, into regions and out of them; NULL at the end of the kernel. */
+static inline tw_op *tw_op_after(const tw_op *op) {
+    for (uint32_t i = 0; i < op->block_count; i++)
+        if (op->blocks[i].first) return op->blocks[i].first;
+    while (!op->next) {
+        const tw_block *block = op->parent;
+        const tw_op *owner = block->parent;
+        if (!owner) return NULL;
+        for (uint32_t i = (uint32_t)(block - owner->blocks) + 1; i < owner->block_count; i++)
+            if (owner->blocks[i].first) return owner->blocks[i].first;
+        op = owner;
+    }
+    return op->next;
+}
+
 /* ---- making and changing (ir/kernel.c). All return NULL, poison or false when memory is out. ---- */
 
 /* An empty kernel that belongs to the context: no parameter, no op, nothing checked yet. */

@@ -116,7 +116,8 @@ tw_op *tw_op_new(tw_kernel *kernel, tw_opcode opcode, uint32_t operand_count, ui
     const tw_op_info *info = tw_op_info_get(opcode);
     if (!info || operand_count > UINT32_MAX / 64) return NULL;
     size_t op_bytes = padded(sizeof(tw_op));
-    size_t attr_bytes = padded(info->attr_count * sizeof(tw_attr));
+    /* At least one: the folder turns ops into constants where they stand. */
+    size_t attr_bytes = padded((info->attr_count ? info->attr_count : 1) * sizeof(tw_attr));
     size_t block_bytes = padded(block_count * sizeof(tw_block));
     size_t operand_bytes = operand_count * sizeof(tw_value);
     char *memory = tw_arena_alloc(&kernel->arena, op_bytes + attr_bytes + block_bytes + operand_bytes, 1);

@@ -50,10 +50,4 @@ bool tw_name_is_valid(const char *name, size_t length);
 /* The LDS that the kernel's allocations take, laid out in program order. */
 uint64_t tw_kernel_lds_bytes(const tw_kernel *kernel);
 
-/* ---- what concerns the lanes of a wave and the waves of a workgroup (ir/uniform.c) ---- */
-
-/* Operands that must be the same in all lanes; barriers and wave reductions where all work-items come by. The
- * kernel's structure and ops are already checked. */
-tw_status tw_kernel_check_uniform(const tw_kernel *kernel, tw_diag *diag);
-
 #endif

@@ -1,7 +1,149 @@
-#include "ir/rules.h"
+/* The analysis starts by calling every value uniform and lowers what it must, along the uses of what was
+ * lowered: each value is lowered at most twice, so the time is linear in the operands. */
+#include "ir/uniform.h"
 
-tw_status tw_kernel_check_uniform(const tw_kernel *kernel, tw_diag *diag) {
-    (void)kernel;
-    (void)diag;
-    return TW_OK;
+#include <string.h>
+
+typedef struct analysis {
+    const tw_kernel *kernel;
+    uint8_t *levels;
+    uint8_t *waiting; /* the value is on the stack */
+    uint32_t *stack;  /* lowered values whose users have not seen it yet */
+    uint32_t stack_size;
+    uint32_t *first_user; /* by value: its users are users[first_user[id] .. first_user[id + 1] - 1] */
+    const tw_op **users;
+} analysis;
+
+static uint8_t least(uint8_t a, uint8_t b) { return a < b ? a : b; }
+
+static uint8_t level_of(const analysis *a, tw_value value) { return a->levels[value.id]; }
+
+static void lower(analysis *a, tw_value value, uint8_t level) {
+    if (level >= a->levels[value.id]) return;
+    a->levels[value.id] = level;
+    if (a->waiting[value.id]) return;
+    a->waiting[value.id] = 1;
+    a->stack[a->stack_size++] = value.id;
+}
+
+static uint8_t level_of_operands(const analysis *a, const tw_op *op) {
+    uint8_t level = TW_UNIFORM_IN_WORKGROUP;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        level = least(level, level_of(a, op->operands[i]));
+    return level;
+}
+
+static uint32_t workgroup_size_in(const tw_kernel *kernel, int64_t dim) {
+    const tw_kernel_options *o = &kernel->options;
+    uint32_t size = dim == 0 ? o->workgroup_size : dim == 1 ? o->workgroup_size_y : o->workgroup_size_z;
+    return size ? size : 1;
+}
+
+/* Of the result of an op without regions. */
+static uint8_t level_of_op(const analysis *a, const tw_op *op) {
+    uint8_t first = op->operand_count ? level_of(a, op->operands[0]) : TW_UNIFORM_IN_WORKGROUP;
+    switch (op->opcode) {
+    case TW_OP_WORKITEM_ID:
+        return workgroup_size_in(a->kernel, op->attrs[0].as.i) == 1 ? TW_UNIFORM_IN_WORKGROUP : TW_DIVERGENT;
+    case TW_OP_LANE_ID: return TW_DIVERGENT;
+    case TW_OP_WAVE_ID: return TW_UNIFORM_IN_WAVE;
+    case TW_OP_LDS_ALLOC: return TW_UNIFORM_IN_WORKGROUP;
+    case TW_OP_READFIRSTLANE:
+    case TW_OP_WAVE_REDUCE: return first > TW_UNIFORM_IN_WAVE ? first : TW_UNIFORM_IN_WAVE;
+    case TW_OP_BALLOT: return TW_UNIFORM_IN_WAVE; /* which lanes are active may differ from wave to wave */
+    case TW_OP_SHUFFLE_XOR: return first;
+    case TW_OP_SHUFFLE: return first ? first : least(level_of(a, op->operands[1]), TW_UNIFORM_IN_WAVE);
+    case TW_OP_ROW_SHIFT: return TW_DIVERGENT; /* 0 at the end of the row */
+    default: break;
+    }
+    /* What memory holds is not known. */
+    return tw_op_info_get(op->opcode)->effect == E_PURE ? level_of_operands(a, op) : TW_DIVERGENT;
+}
+
+static uint8_t level_of_bounds(const analysis *a, const tw_op *loop) {
+    uint8_t level = least(level_of(a, loop->operands[0]), level_of(a, loop->operands[1]));
+    return least(level, level_of(a, loop->operands[2]));
+}
+
+/* Lanes that are still in the loop are in the same round, so the index does not depend on the end; what comes
+ * out of the loop depends on how many rounds there were. */
+static void transfer_for(analysis *a, const tw_op *op) {
+    const tw_block *body = &op->blocks[0];
+    uint8_t rounds = level_of_bounds(a, op);
+    lower(a, body->args[0], least(level_of(a, op->operands[0]), level_of(a, op->operands[2])));
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        uint8_t level = least(level_of(a, op->operands[3 + i]), level_of(a, body->last->operands[i]));
+        lower(a, body->args[1 + i], level);
+        lower(a, tw_op_result(op, i), least(level, rounds));
+    }
+}
+
+static void transfer_if(analysis *a, const tw_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        uint8_t level = level_of(a, op->operands[0]);
+        for (uint32_t region = 0; region < op->block_count; region++)
+            level = least(level, level_of(a, op->blocks[region].last->operands[i]));
+        lower(a, tw_op_result(op, i), level);
+    }
+}
+
+static void transfer(analysis *a, const tw_op *op) {
+    if (op->opcode == TW_OP_YIELD) op = op->parent->parent;
+    if (op->opcode == TW_OP_FOR) {
+        transfer_for(a, op);
+    } else if (op->opcode == TW_OP_IF) {
+        transfer_if(a, op);
+    } else if (op->result_count) {
+        lower(a, op->first_result, level_of_op(a, op));
+    }
+}
+
+/* Fills first_user and users by counting. */
+static void collect_users(analysis *a) {
+    uint32_t count = a->kernel->value_count, total = 0;
+    for (const tw_op *op = a->kernel->body.first; op; op = tw_op_after(op))
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            a->first_user[op->operands[i].id]++;
+    for (uint32_t id = 0; id <= count; id++) {
+        total += a->first_user[id];
+        a->first_user[id] = total; /* the end; filling moves it down to the start */
+    }
+    a->first_user[count + 1] = total;
+    for (const tw_op *op = a->kernel->body.first; op; op = tw_op_after(op))
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            a->users[--a->first_user[op->operands[i].id]] = op;
+}
+
+static void run(analysis *a) {
+    for (const tw_op *op = a->kernel->body.first; op; op = tw_op_after(op))
+        transfer(a, op);
+    while (a->stack_size) {
+        uint32_t id = a->stack[--a->stack_size];
+        a->waiting[id] = 0;
+        for (uint32_t i = a->first_user[id]; i < a->first_user[id + 1]; i++)
+            transfer(a, a->users[i]);
+    }
+}
+
+bool tw_uniformity_compute(const tw_kernel *kernel, uint8_t *levels) {
+    size_t values = (size_t)kernel->value_count + 1, operands = 0;
+    for (const tw_op *op = kernel->body.first; op; op = tw_op_after(op))
+        operands += op->operand_count;
+    memset(levels, TW_UNIFORM_IN_WORKGROUP, values);
+    /* Verification reads kernels from several threads: not the context's allocator. */
+    tw_arena scratch;
+    tw_arena_init(&scratch, &tw_allocator_default);
+    analysis a = {.kernel = kernel,
+                  .levels = levels,
+                  .waiting = TW_ARENA_NEW(&scratch, uint8_t, values),
+                  .stack = TW_ARENA_NEW(&scratch, uint32_t, values),
+                  .first_user = TW_ARENA_NEW(&scratch, uint32_t, values + 1),
+                  .users = TW_ARENA_NEW(&scratch, const tw_op *, operands)};
+    bool ok = operands < UINT32_MAX && a.waiting && a.stack && a.first_user && a.users;
+    if (ok) {
+        collect_users(&a);
+        run(&a);
+    }
+    tw_arena_free(&scratch);
+    return ok;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/rules.h"
+#include "ir/uniform.h"
 
 #define ERRORS_MAX 20
 
