@@ -1,0 +1,181 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "run/bundle_internal.h"
+#include "run/element.h"
+#include "support/fail.h"
+#include "support/strbuf.h"
+
+/* What is on the device during one replay. */
+typedef struct replay {
+    const tw_bundle *bundle;
+    tw_device *device;
+    tw_buffer **buffers;
+    tw_module **modules;
+    tw_bundle_report *report;
+    tw_diag *diag;
+} replay;
+
+static tw_status make_buffers(replay *r) {
+    tw_status status = TW_OK;
+    for (size_t i = 0; !status && i < r->bundle->buffer_count; i++) {
+        const tw_bundle_buffer *buffer = &r->bundle->buffers[i];
+        size_t bytes = (size_t)buffer->bytes;
+        status = tw_buffer_new_named(r->device, bytes, buffer->name, &r->buffers[i], r->diag);
+        if (status) break;
+        status = buffer->data ? tw_buffer_write(r->buffers[i], 0, buffer->data, bytes, r->diag)
+                              : tw_buffer_fill(r->buffers[i], 0, buffer->fill, bytes, r->diag);
+    }
+    return status;
+}
+
+static tw_status load_modules(replay *r) {
+    tw_status status = TW_OK;
+    for (size_t i = 0; !status && i < r->bundle->object_count; i++)
+        status = tw_module_load(r->device, r->bundle->objects[i].object, &r->modules[i], r->diag);
+    return status;
+}
+
+static void add_counts(tw_launch_counts *sum, const tw_launch_counts *one) {
+    sum->wave_instructions += one->wave_instructions;
+    sum->valu += one->valu;
+    sum->salu += one->salu;
+    sum->vmem += one->vmem;
+    sum->smem += one->smem;
+    sum->lds += one->lds;
+    sum->matrix += one->matrix;
+    sum->branch += one->branch;
+    sum->other += one->other;
+    sum->global_bytes_read += one->global_bytes_read;
+    sum->global_bytes_written += one->global_bytes_written;
+    sum->lds_bytes_read += one->lds_bytes_read;
+    sum->lds_bytes_written += one->lds_bytes_written;
+    sum->lds_bank_conflicts += one->lds_bank_conflicts;
+    sum->waves += one->waves;
+    sum->workgroups += one->workgroups;
+    sum->nanoseconds += one->nanoseconds;
+}
+
+static tw_status run_launch(replay *r, const tw_bundle_launch *launch) {
+    const tw_plan_kernarg *kernarg = &launch->kernarg;
+    tw_status status = TW_OK;
+    for (size_t i = 0; !status && i < launch->zeroed_count; i++) {
+        uint32_t b = launch->zeroed[i];
+        status = tw_buffer_fill(r->buffers[b], 0, 0, (size_t)r->bundle->buffers[b].bytes, r->diag);
+    }
+    tw_kernarg_pointer *pointers = calloc(kernarg->pointer_count + 1, sizeof *pointers);
+    if (!status && !pointers) status = tw_fail_no_memory(r->diag);
+    for (size_t i = 0; !status && i < kernarg->pointer_count; i++)
+        pointers[i] =
+            (tw_kernarg_pointer){kernarg->pointers[i].kernarg_offset, r->buffers[kernarg->pointers[i].buffer],
+                                 kernarg->pointers[i].byte_offset};
+    if (!status)
+        status = tw_launch_raw(r->modules[launch->object], launch->kernel, launch->shape.grid,
+                               launch->shape.block, launch->shape.dynamic_lds, kernarg->bytes, kernarg->size,
+                               pointers, kernarg->pointer_count, r->diag);
+    tw_launch_counts counts = tw_device_last_counts(r->device);
+    add_counts(&r->report->counts, &counts);
+    free(pointers);
+    return status;
+}
+
+static bool passes(double got, double expected, double bound) {
+    if (isnan(expected) || isnan(got)) return isnan(expected) && isnan(got);
+    return got == expected || fabs(got - expected) <= bound;
+}
+
+static void compare(replay *r, const tw_bundle_output *output, const uint8_t *bytes, uint64_t elements) {
+    tw_bundle_report *report = r->report;
+    for (uint64_t i = 0; i < elements; i++) {
+        double got = tw_element_get(output->format, bytes, (size_t)i);
+        double expected = output->expected[i], bound = output->bound[i];
+        double share = bound > 0 ? fabs(got - expected) / bound : 0;
+        if (share > report->worst) report->worst = share;
+        if (passes(got, expected, bound)) continue;
+        if (report->mismatches++ >= TW_BUNDLE_MISMATCHES_KEPT) continue;
+        tw_bundle_mismatch *kept = &report->first[report->kept++];
+        *kept = (tw_bundle_mismatch){.index = i, .got = got, .expected = expected, .bound = bound};
+        snprintf(kept->buffer, sizeof kept->buffer, "%s", r->bundle->buffers[output->buffer].name);
+    }
+    report->elements += elements;
+}
+
+static tw_status check_outputs(replay *r) {
+    for (size_t i = 0; i < r->bundle->output_count; i++) {
+        const tw_bundle_output *output = &r->bundle->outputs[i];
+        uint64_t elements = 0;
+        tw_status status = tw_bundle_elements(output, r->bundle->buffers[output->buffer].bytes, "outputs",
+                                              &elements, r->diag);
+        if (status) return status;
+        size_t bytes = (size_t)elements * tw_element_bytes(output->format);
+        uint8_t *memory = malloc(bytes ? bytes : 1);
+        status = memory ? tw_buffer_read(r->buffers[output->buffer], 0, memory, bytes, r->diag)
+                        : tw_fail_no_memory(r->diag);
+        if (!status) compare(r, output, memory, elements);
+        free(memory);
+        if (status) return status;
+    }
+    return TW_OK;
+}
+
+static tw_status fail_mismatch(const tw_bundle_report *report, tw_diag *diag) {
+    const tw_bundle_mismatch *first = &report->first[0];
+    char got[TW_DOUBLE_TEXT], expected[TW_DOUBLE_TEXT], bound[TW_DOUBLE_TEXT];
+    tw_double_text(first->got, got);
+    tw_double_text(first->expected, expected);
+    tw_double_text(first->bound, bound);
+    return tw_fail_at(
+        diag, TW_ERR_MISMATCH, first->buffer, 0, 0,
+        "%llu of %llu elements differ, the first is element %llu: it must be within %s of %s (got %s)",
+        (unsigned long long)report->mismatches, (unsigned long long)report->elements,
+        (unsigned long long)first->index, bound, expected, got);
+}
+
+tw_status tw_bundle_replay(const tw_bundle *bundle, tw_device *device, tw_bundle_report *report,
+                           tw_diag *diag) {
+    tw_bundle_report own;
+    if (!report) report = &own;
+    *report = (tw_bundle_report){0};
+    if (!bundle || !device)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_bundle_replay needs a bundle and a device (got NULL)");
+    replay r = {.bundle = bundle,
+                .device = device,
+                .buffers = calloc(bundle->buffer_count + 1, sizeof(tw_buffer *)),
+                .modules = calloc(bundle->object_count + 1, sizeof(tw_module *)),
+                .report = report,
+                .diag = diag};
+    tw_status status = r.buffers && r.modules ? load_modules(&r) : tw_fail_no_memory(diag);
+    if (!status) status = make_buffers(&r);
+    for (size_t i = 0; !status && i < bundle->launch_count; i++)
+        status = run_launch(&r, &bundle->launches[i]);
+    if (!status) status = check_outputs(&r);
+    if (!status && report->mismatches) status = fail_mismatch(report, diag);
+    for (size_t i = 0; r.buffers && i < bundle->buffer_count; i++)
+        tw_buffer_free(r.buffers[i]);
+    for (size_t i = 0; r.modules && i < bundle->object_count; i++)
+        tw_module_unload(r.modules[i]);
+    free(r.buffers);
+    free(r.modules);
+    return status;
+}
+
+char *tw_bundle_report_text(const tw_bundle_report *report) {
+    tw_strbuf out;
+    char got[TW_DOUBLE_TEXT], expected[TW_DOUBLE_TEXT], bound[TW_DOUBLE_TEXT];
+    tw_strbuf_init(&out, NULL);
+    tw_double_text(report->worst, got);
+    tw_strbuf_printf(&out, "%llu elements, %llu mismatches, largest error %s of its bound\n",
+                     (unsigned long long)report->elements, (unsigned long long)report->mismatches, got);
+    for (size_t i = 0; i < report->kept; i++) {
+        const tw_bundle_mismatch *m = &report->first[i];
+        tw_double_text(m->got, got);
+        tw_double_text(m->expected, expected);
+        tw_double_text(m->bound, bound);
+        tw_strbuf_printf(&out, "%s[%llu]: got %s, expected %s, bound %s\n", m->buffer,
+                         (unsigned long long)m->index, got, expected, bound);
+    }
+    if (report->mismatches > report->kept)
+        tw_strbuf_printf(&out, "and %llu more\n", (unsigned long long)(report->mismatches - report->kept));
+    return tw_strbuf_take(&out, NULL);
+}
