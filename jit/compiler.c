@@ -6,6 +6,7 @@
 
 #include "jit/backend.h"
 #include "jit/code_object_internal.h"
+#include "jit/worker.h"
 #include "support/fail.h"
 
 #define DEFAULT_OPT_LEVEL 3
@@ -118,11 +119,33 @@ static tw_status check_object(const tw_code_object *object, tw_target target, co
     return check_symbols(object, identity, diag);
 }
 
+typedef struct worker_job {
+    const tw_backend *backend;
+    const tw_compile_job *job;
+} worker_job;
+
+static tw_status compile_in_worker(void *argument, tw_compile_times *times, tw_diag *diag, uint8_t **bytes,
+                                   size_t *size) {
+    const worker_job *work = argument;
+    tw_compile_job job = *work->job;
+    job.times = times;
+    job.diag = diag;
+    return work->backend->functions->compile(work->backend, &job, bytes, size);
+}
+
+static tw_status make_bytes(const tw_backend *backend, const tw_compile_job *job,
+                            const tw_compile_options *options, uint8_t **bytes, size_t *size) {
+    if (!options || !options->worker) return backend->functions->compile(backend, job, bytes, size);
+    worker_job work = {backend, job};
+    return tw_worker_run(options->worker, options->name ? options->name : "kernel", compile_in_worker, &work,
+                         job->times, bytes, size, job->diag);
+}
+
 static tw_status compile_and_read(const tw_backend *backend, const tw_compile_job *job,
-                                  tw_code_object **out) {
+                                  const tw_compile_options *options, tw_code_object **out) {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    tw_status status = backend->functions->compile(backend, job, &bytes, &size);
+    tw_status status = make_bytes(backend, job, options, &bytes, &size);
     if (status) return status;
     uint64_t start = tw_now();
     status = tw_code_object_from_named_bytes(bytes, size, backend->identity, out, job->diag);
@@ -147,7 +170,7 @@ tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t len
     tw_compile_job job = {text, length, target, 0, times, diag};
     tw_status status = check_options(options, &job.opt_level, diag);
     if (!status) status = choose_backend(compiler, target, &backend, diag);
-    return status ? status : compile_and_read(backend, &job, out);
+    return status ? status : compile_and_read(backend, &job, options, out);
 }
 
 tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t length, tw_target target,

@@ -46,10 +46,22 @@ typedef struct tw_compile_times {
 
 typedef struct tw_cache tw_cache; /* jit/cache.h */
 
+/* Limits of a compile that runs in a process of its own. */
+typedef struct tw_worker_limits {
+    unsigned milliseconds; /* of wall clock time; 0: 60000 */
+    uint64_t memory_bytes; /* of address space beyond what this process has; 0: 4 GiB. Not applied by builds
+                              with AddressSanitizer. */
+} tw_worker_limits;
+
 typedef struct tw_compile_options {
     unsigned opt_level;      /* 0: the default, 3; else 1..3 */
     tw_cache *cache;         /* NULL: no cache */
     tw_compile_times *times; /* filled when not NULL */
+    /* NULL: compile in this process, which a program that LLVM cannot select ends. Else fork: a crash gives
+     * TW_ERR_COMPILE, a limit that was reached TW_ERR_LIMIT. While other threads compile in this process, a
+     * worker may hang until its time limit. */
+    const tw_worker_limits *worker;
+    const char *name; /* what a worker's diagnostics name; NULL: "kernel" */
 } tw_compile_options;
 
 /* LLVM IR text of the flavor that tw_compiler_choose names. `options` may be NULL. On success *out belongs to

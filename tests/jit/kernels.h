@@ -60,12 +60,13 @@
     "  ret void\n" \
     "}\n"
 
-/* An operation that LLVM 22 has but cannot select for gfx90a, which it treats as a fatal error. */
+/* An operation that LLVM has but cannot select for gfx90a, which it treats as a fatal error. */
 #define KERNEL_FATAL \
     "target triple = \"amdgcn-amd-amdhsa\"\n" \
-    "declare void @llvm.amdgcn.s.barrier.signal(i32 immarg)\n" \
-    "define amdgpu_kernel void @k(ptr addrspace(1) %x) {\n" \
-    "  call void @llvm.amdgcn.s.barrier.signal(i32 -1)\n" \
+    "declare <4 x half> @llvm.amdgcn.ds.read.tr16.b64.v4f16(ptr addrspace(3))\n" \
+    "define amdgpu_kernel void @k(ptr addrspace(1) %x, ptr addrspace(3) %y) {\n" \
+    "  %v = call <4 x half> @llvm.amdgcn.ds.read.tr16.b64.v4f16(ptr addrspace(3) %y)\n" \
+    "  store <4 x half> %v, ptr addrspace(1) %x\n" \
     "  ret void\n" \
     "}\n"
 
