@@ -1,0 +1,46 @@
+/* What a family consists of, and what families share. Rows: instances/families.def. */
+#ifndef TW_INSTANCES_FAMILY_H
+#define TW_INSTANCES_FAMILY_H
+
+#include "instances/instance.h"
+#include "support/fail.h"
+
+struct tw_family {
+    const char *name, *doc;
+    tw_field_table spec, problem;
+    const tw_family *reduce; /* finishes the plan; NULL: the plan has one kernel */
+    /* NULL-terminated lists of words, NULL-terminated: the tuning grid is their product, the last axis
+     * fastest. A word may hold several, separated by spaces. */
+    const char *const *const *axes;
+    tw_status (*validate)(const int32_t *spec, tw_target target, tw_diag *diag);
+    /* Into a kernel that was begun by the caller; the spec is valid. */
+    tw_kernel *(*build)(tw_context *ctx, const int32_t *spec, tw_target target, const char *name);
+    /* What the reducing kernel's spec is before words change it. */
+    void (*derive_reduce)(const tw_instance *instance, int32_t *reduce);
+    /* Fills job->plan, kernels and tensors; the specs are valid on their own. */
+    tw_status (*plan)(tw_job *job, tw_diag *diag);
+    tw_status (*reference)(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
+                           tw_diag *diag);
+};
+
+/* Adds a buffer to the plan and its tensor to the job (elements are counted from the shape). */
+uint32_t tw_job_add_buffer(tw_job *job, const char *name, tw_plan_role role, tw_tensor tensor);
+
+/* Rows of a .def file as a field table. */
+#define TW_FIELD_INT_ROW(name, label, min, max, default_value, doc) \
+    {#name, label, TW_FIELD_INT, min, max, 0, default_value, doc},
+#define TW_FIELD_DTYPE_ROW(name, label, dtypes, default_value, doc) \
+    {#name, label, TW_FIELD_DTYPE, 0, 0, dtypes, default_value, doc},
+
+#define TW_FIELD_TABLE(rows) \
+    { rows, sizeof rows / sizeof rows[0] }
+#define TW_FIELD_TABLE_CHECK(type, rows)                                               \
+    _Static_assert(sizeof(type) == sizeof(int32_t) * (sizeof rows / sizeof rows[0]) && \
+                       sizeof rows / sizeof rows[0] <= TW_MAX_FIELDS,                  \
+                   "one int32_t a row")
+
+/* One rule of a ..._rules.def file: the first that does not hold refuses. */
+#define TW_RULE_CHECK(id, condition, ...) \
+    if (!(condition)) return tw_fail(diag, TW_ERR_INVALID, __VA_ARGS__);
+
+#endif
