@@ -4,14 +4,19 @@
 
 #include <string.h>
 
+typedef struct use {
+    const tw_op *op;
+    uint32_t operand;
+} use;
+
 typedef struct analysis {
     const tw_kernel *kernel;
     uint8_t *levels;
     uint8_t *waiting; /* the value is on the stack */
     uint32_t *stack;  /* lowered values whose users have not seen it yet */
     uint32_t stack_size;
-    uint32_t *first_user; /* by value: its users are users[first_user[id] .. first_user[id + 1] - 1] */
-    const tw_op **users;
+    uint32_t *first_use; /* by value: its uses are uses[first_use[id] .. first_use[id + 1] - 1] */
+    use *uses;
 } analysis;
 
 static uint8_t least(uint8_t a, uint8_t b) { return a < b ? a : b; }
@@ -65,53 +70,67 @@ static uint8_t level_of_bounds(const analysis *a, const tw_op *loop) {
     return least(level, level_of(a, loop->operands[2]));
 }
 
-/* Lanes that are still in the loop are in the same round, so the index does not depend on the end; what comes
- * out of the loop depends on how many rounds there were. */
-static void transfer_for(analysis *a, const tw_op *op) {
+/* A carried value: inside the loop, and what comes out of it, which depends on how many rounds there were. */
+static void transfer_carried(analysis *a, const tw_op *op, uint32_t i) {
     const tw_block *body = &op->blocks[0];
-    uint8_t rounds = level_of_bounds(a, op);
-    lower(a, body->args[0], least(level_of(a, op->operands[0]), level_of(a, op->operands[2])));
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        uint8_t level = least(level_of(a, op->operands[3 + i]), level_of(a, body->last->operands[i]));
-        lower(a, body->args[1 + i], level);
-        lower(a, tw_op_result(op, i), least(level, rounds));
-    }
+    uint8_t level = least(level_of(a, op->operands[3 + i]), level_of(a, body->last->operands[i]));
+    lower(a, body->args[1 + i], level);
+    lower(a, tw_op_result(op, i), least(level, level_of_bounds(a, op)));
 }
 
-static void transfer_if(analysis *a, const tw_op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        uint8_t level = level_of(a, op->operands[0]);
-        for (uint32_t region = 0; region < op->block_count; region++)
-            level = least(level, level_of(a, op->blocks[region].last->operands[i]));
-        lower(a, tw_op_result(op, i), level);
-    }
+/* Lanes that are still in the loop are in the same round, so the index does not depend on the end. */
+static void transfer_for(analysis *a, const tw_op *op) {
+    lower(a, op->blocks[0].args[0], least(level_of(a, op->operands[0]), level_of(a, op->operands[2])));
+    for (uint32_t i = 0; i < op->result_count; i++)
+        transfer_carried(a, op, i);
+}
+
+static void transfer_yielded(analysis *a, const tw_op *op, uint32_t i) {
+    uint8_t level = level_of(a, op->operands[0]);
+    for (uint32_t region = 0; region < op->block_count; region++)
+        level = least(level, level_of(a, op->blocks[region].last->operands[i]));
+    lower(a, tw_op_result(op, i), level);
 }
 
 static void transfer(analysis *a, const tw_op *op) {
-    if (op->opcode == TW_OP_YIELD) op = op->parent->parent;
     if (op->opcode == TW_OP_FOR) {
         transfer_for(a, op);
     } else if (op->opcode == TW_OP_IF) {
-        transfer_if(a, op);
+        for (uint32_t i = 0; i < op->result_count; i++)
+            transfer_yielded(a, op, i);
     } else if (op->result_count) {
         lower(a, op->first_result, level_of_op(a, op));
     }
 }
 
-/* Fills first_user and users by counting. */
-static void collect_users(analysis *a) {
+/* What one use passes on: of a loop with many carried values only the one that it is about. */
+static void transfer_use(analysis *a, use u) {
+    const tw_op *around = u.op->parent ? u.op->parent->parent : NULL;
+    if (u.op->opcode == TW_OP_FOR && u.operand >= 3) {
+        transfer_carried(a, u.op, u.operand - 3);
+    } else if (u.op->opcode != TW_OP_YIELD) {
+        transfer(a, u.op);
+    } else if (around->opcode == TW_OP_FOR) {
+        transfer_carried(a, around, u.operand);
+    } else {
+        transfer_yielded(a, around, u.operand);
+    }
+}
+
+/* Fills first_use and uses by counting. */
+static void collect_uses(analysis *a) {
     uint32_t count = a->kernel->value_count, total = 0;
     for (const tw_op *op = a->kernel->body.first; op; op = tw_op_after(op))
         for (uint32_t i = 0; i < op->operand_count; i++)
-            a->first_user[op->operands[i].id]++;
+            a->first_use[op->operands[i].id]++;
     for (uint32_t id = 0; id <= count; id++) {
-        total += a->first_user[id];
-        a->first_user[id] = total; /* the end; filling moves it down to the start */
+        total += a->first_use[id];
+        a->first_use[id] = total; /* the end; filling moves it down to the start */
     }
-    a->first_user[count + 1] = total;
+    a->first_use[count + 1] = total;
     for (const tw_op *op = a->kernel->body.first; op; op = tw_op_after(op))
         for (uint32_t i = 0; i < op->operand_count; i++)
-            a->users[--a->first_user[op->operands[i].id]] = op;
+            a->uses[--a->first_use[op->operands[i].id]] = (use){op, i};
 }
 
 static void run(analysis *a) {
@@ -120,8 +139,8 @@ static void run(analysis *a) {
     while (a->stack_size) {
         uint32_t id = a->stack[--a->stack_size];
         a->waiting[id] = 0;
-        for (uint32_t i = a->first_user[id]; i < a->first_user[id + 1]; i++)
-            transfer(a, a->users[i]);
+        for (uint32_t i = a->first_use[id]; i < a->first_use[id + 1]; i++)
+            transfer_use(a, a->uses[i]);
     }
 }
 
@@ -137,11 +156,11 @@ bool tw_uniformity_compute(const tw_kernel *kernel, uint8_t *levels) {
                   .levels = levels,
                   .waiting = TW_ARENA_NEW(&scratch, uint8_t, values),
                   .stack = TW_ARENA_NEW(&scratch, uint32_t, values),
-                  .first_user = TW_ARENA_NEW(&scratch, uint32_t, values + 1),
-                  .users = TW_ARENA_NEW(&scratch, const tw_op *, operands)};
-    bool ok = operands < UINT32_MAX && a.waiting && a.stack && a.first_user && a.users;
+                  .first_use = TW_ARENA_NEW(&scratch, uint32_t, values + 1),
+                  .uses = TW_ARENA_NEW(&scratch, use, operands)};
+    bool ok = operands < UINT32_MAX && a.waiting && a.stack && a.first_use && a.uses;
     if (ok) {
-        collect_users(&a);
+        collect_uses(&a);
         run(&a);
     }
     tw_arena_free(&scratch);
