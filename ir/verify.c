@@ -142,11 +142,12 @@ static bool check_block(verifier *v, const tw_block *block, const tw_op *owner, 
         if (!check_one(v, op, depth)) return false;
         previous = op;
     }
-    if (block->last != previous || !check_end(v, block, owner)) {
-        if (block->last != previous)
-            note(v, tw_fail(v->diag, TW_ERR_INVALID, "a block's last op must be the last (got another)"));
+    if (block->last != previous) {
+        note(v, tw_fail_at(v->diag, TW_ERR_INVALID, tw_kernel_where(v->kernel), 0, 0,
+                           "the last op of a block must be the last of its list (got another)"));
         return false;
     }
+    if (!check_end(v, block, owner)) return false;
     close_block(v, block);
     return true;
 }
