@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "jit/backend.h"
+#include "jit/cache_internal.h"
 #include "jit/code_object_internal.h"
 #include "jit/worker.h"
 #include "support/fail.h"
@@ -159,6 +160,38 @@ static tw_status compile_and_read(const tw_backend *backend, const tw_compile_jo
     return status;
 }
 
+/* A hit is checked as a fresh object is: the entry was good when it was stored, but the file is not our
+ * memory. */
+static bool load_cached(tw_cache *cache, const tw_cache_key *key, const tw_compile_job *job,
+                        const char *identity, tw_code_object **out) {
+    if (tw_cache_load(cache, key, out, job->diag)) return false;
+    if (!check_object(*out, job->target, identity, NULL)) return true;
+    tw_code_object_release(*out);
+    *out = NULL;
+    return false;
+}
+
+static tw_status compile_through_cache(const tw_backend *backend, const tw_compile_job *job,
+                                       const tw_compile_options *options, tw_code_object **out) {
+    tw_cache *cache = options ? options->cache : NULL;
+    if (!cache) return compile_and_read(backend, job, options, out);
+    tw_cache_key key;
+    uint64_t start = tw_now();
+    tw_cache_key_of(job->text, job->length, job->target, backend->flavor, job->opt_level, backend->identity,
+                    &key);
+    job->times->cache_hit = load_cached(cache, &key, job, backend->identity, out);
+    job->times->cache_lookup = tw_now() - start;
+    if (job->times->cache_hit) return TW_OK;
+    tw_status status = compile_and_read(backend, job, options, out);
+    if (status) return status;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(*out, &size);
+    start = tw_now();
+    tw_cache_store(cache, &key, bytes, size, job->diag);
+    job->times->cache_store = tw_now() - start;
+    return TW_OK;
+}
+
 tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t length, tw_target target,
                              const tw_compile_options *options, tw_code_object **out, tw_diag *diag) {
     if (!compiler || !text || !out)
@@ -170,7 +203,7 @@ tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t len
     tw_compile_job job = {text, length, target, 0, times, diag};
     tw_status status = check_options(options, &job.opt_level, diag);
     if (!status) status = choose_backend(compiler, target, &backend, diag);
-    return status ? status : compile_and_read(backend, &job, options, out);
+    return status ? status : compile_through_cache(backend, &job, options, out);
 }
 
 tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t length, tw_target target,
