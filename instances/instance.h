@@ -16,6 +16,7 @@
 
 #include "instances/field.h"
 #include "ir/kernel.h"
+#include "jit/compiler.h"
 #include "run/plan.h"
 
 #ifdef __cplusplus
@@ -95,6 +96,10 @@ typedef struct tw_job {
 /* Validates the specs and the problem, and makes the plan. The job belongs to the caller. */
 TW_API tw_status tw_job_new(const tw_instance *instance, tw_target target, tw_job **out, tw_diag *diag);
 TW_API void tw_job_free(tw_job *job); /* NULL is fine */
+/* Builds and compiles the job's kernels: objects[0..kernel_count - 1], which belong to the caller, the rest
+ * NULL. On error all are NULL. `options` may be NULL; times are those of the last kernel. */
+TW_API tw_status tw_job_compile(const tw_job *job, tw_compiler *compiler, const tw_compile_options *options,
+                                tw_code_object *objects[TW_JOB_MAX_KERNELS], tw_diag *diag);
 
 /* The exact results, element by element: |got - expected| <= bound, NaN only where the reference has NaN.
  * `scale` is the sum of the magnitudes of what was added up: what errors are measured by
