@@ -2,6 +2,7 @@
  * by, loops of at most one round and branches of known conditions are opened. One walk in program order:
  * operands are final when their op is reached. */
 #include "ir/fold.h"
+#include "ir/eval.h"
 
 #include "support/fail.h"
 

@@ -33,8 +33,4 @@ tw_fold tw_fold_identity(const tw_kernel *kernel, const tw_op *op);
 /* The value is a constant: its bits. */
 bool tw_is_constant(const tw_kernel *kernel, tw_value value, uint64_t *bits);
 
-/* Numbers as the rows' FOLD columns speak of them. */
-int64_t tw_sign_extend(uint64_t bits, unsigned width);
-uint64_t tw_width_mask(unsigned width);
-
 #endif

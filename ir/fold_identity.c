@@ -1,4 +1,5 @@
 /* Algebra that is exact for every operand, and vectors whose lanes are known. */
+#include "ir/eval.h"
 #include "ir/fold.h"
 
 static tw_fold nothing(void) { return (tw_fold){.kind = TW_FOLD_NOTHING}; }
