@@ -40,9 +40,10 @@ static void *open_library(tw_strbuf *tried) {
         if (!path[0]) continue;
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library) return library;
-        /* glibc's text names the file first; what matters is kept once for each file. */
         const char *why = dlerror();
-        tw_strbuf_printf(tried, "%s%s", tried->length ? "; " : "", why ? why : path);
+        bool absent = !why || (!strncmp(why, path, strlen(path)) && strstr(why, "No such file"));
+        /* Anything but a file that is not there (a library that it needs, say) in the loader's words. */
+        tw_strbuf_printf(tried, "%s%s", tried->length ? ", " : "tried ", absent ? path : why);
     }
     return NULL;
 }

@@ -3,6 +3,9 @@
  *
  * FAKE_HIP_ARCHS is a list of devices, "gfx942:sramecc+:xnack-,gfx1100"; FAKE_HIP_FAIL names a function that
  * fails. fake_hip_log is the text that a test reads and clears. */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +21,24 @@ EXPORT int hipGetDeviceProperties(void *properties, int device);
 EXPORT int hipGetDevicePropertiesR0600(void *properties, int device);
 
 EXPORT char fake_hip_log[8192];
-EXPORT int fake_hip_live; /* allocations and modules */
-
-#define LOG(...) \
-    snprintf(fake_hip_log + strlen(fake_hip_log), sizeof fake_hip_log - strlen(fake_hip_log), __VA_ARGS__)
+EXPORT int fake_hip_live;     /* allocations and modules */
+EXPORT int fake_hip_overlaps; /* calls that found another one under way: a device makes one at a time */
 
 static _Thread_local int current = -1;
+
+static atomic_int under_way;
+
+/* Writes down a call, and stays long enough for another thread to come. */
+static void note(const char *format, ...) {
+    size_t used = strlen(fake_hip_log);
+    va_list arguments;
+    if (atomic_fetch_add(&under_way, 1)) fake_hip_overlaps++;
+    va_start(arguments, format);
+    vsnprintf(fake_hip_log + used, sizeof fake_hip_log - used, format, arguments);
+    va_end(arguments);
+    sched_yield();
+    atomic_fetch_sub(&under_way, 1);
+}
 
 static bool fails(const char *name) {
     const char *chosen = getenv("FAKE_HIP_FAIL");
@@ -92,33 +107,33 @@ int hipMalloc(void **address, size_t bytes) {
     if (fails("hipMalloc")) return 2;
     *address = malloc(bytes);
     fake_hip_live++;
-    LOG("hipMalloc %zu on %d\n", bytes, current);
+    note("hipMalloc %zu on %d\n", bytes, current);
     return *address ? 0 : 2;
 }
 
 int hipFree(void *address) {
     free(address);
     fake_hip_live--;
-    LOG("hipFree on %d\n", current);
+    note("hipFree on %d\n", current);
     return 0;
 }
 
 int hipMemcpy(void *to, const void *from, size_t bytes, int kind) {
     if (fails("hipMemcpy")) return 1;
     memcpy(to, from, bytes);
-    LOG("hipMemcpy %zu %s on %d\n", bytes, kind == 1 ? "in" : kind == 2 ? "out" : "?", current);
+    note("hipMemcpy %zu %s on %d\n", bytes, kind == 1 ? "in" : kind == 2 ? "out" : "?", current);
     return 0;
 }
 
 int hipMemset(void *address, int value, size_t bytes) {
     if (fails("hipMemset")) return 1;
     memset(address, value, bytes);
-    LOG("hipMemset %zu %d on %d\n", bytes, value, current);
+    note("hipMemset %zu %d on %d\n", bytes, value, current);
     return 0;
 }
 
 int hipDeviceSynchronize(void) {
-    LOG("hipDeviceSynchronize on %d\n", current);
+    note("hipDeviceSynchronize on %d\n", current);
     return fails("hipDeviceSynchronize") ? 719 : 0;
 }
 
@@ -126,21 +141,21 @@ int hipModuleLoadData(void **module, const void *image) {
     if (fails("hipModuleLoadData") || memcmp(image, "\177ELF", 4)) return 1;
     *module = malloc(1);
     fake_hip_live++;
-    LOG("hipModuleLoadData on %d\n", current);
+    note("hipModuleLoadData on %d\n", current);
     return 0;
 }
 
 int hipModuleUnload(void *module) {
     free(module);
     fake_hip_live--;
-    LOG("hipModuleUnload on %d\n", current);
+    note("hipModuleUnload on %d\n", current);
     return 0;
 }
 
 int hipModuleGetFunction(void **function, void *module, const char *name) {
     if (fails("hipModuleGetFunction")) return 1;
     *function = module;
-    LOG("hipModuleGetFunction %s on %d\n", name, current);
+    note("hipModuleGetFunction %s on %d\n", name, current);
     return 0;
 }
 
@@ -151,10 +166,10 @@ int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsi
     if (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3) return 1;
     size_t size = *(size_t *)extra[3];
     const unsigned char *kernarg = extra[1];
-    LOG("hipModuleLaunchKernel %u,%u,%u %u,%u,%u lds %u kernarg %zu:", grid_x, grid_y, grid_z, block_x,
-        block_y, block_z, lds_bytes, size);
+    note("hipModuleLaunchKernel %u,%u,%u %u,%u,%u lds %u kernarg %zu:", grid_x, grid_y, grid_z, block_x,
+         block_y, block_z, lds_bytes, size);
     for (size_t i = 0; i < size; i++)
-        LOG("%02x", kernarg[i]);
-    LOG(" on %d\n", current);
+        note("%02x", kernarg[i]);
+    note(" on %d\n", current);
     return 0;
 }

@@ -298,6 +298,9 @@ static void every_member_is_checked(void **state) {
         {"64000000\"", "640000\"",
          "launches[0].kernarg must be the kernel's 20 bytes of explicit arguments in hex (got "
          "\"00000000000000000000000000000000640000\")"},
+        {"64000000\"", "6400000000000000000000000000000000000000\"",
+         "launches[0].kernarg must be the kernel's 20 bytes of explicit arguments in hex (got "
+         "\"00000000000000000000000000000000640000000000000000000000000)"},
         {"64000000\"", "6400000g\"",
          "launches[0].kernarg must be hexadecimal digits (got \"000000000000000000000000000000006400000g\")"},
         {"64000000\"", "6400000000000001\"",
@@ -324,6 +327,8 @@ static void every_member_is_checked(void **state) {
         {"[2, 2]", "[17]", "outputs[0] must fit in its buffer of 64 bytes (got 17 elements of 4)"},
         {"[2, 2]", "[1099511627776, 1099511627776]",
          "outputs[0] must fit in its buffer of 64 bytes (got 18446744073709551615 elements of 4)"},
+        {"[2, 2]", "[1099511627776, 4194304]",
+         "outputs[0] must fit in its buffer of 64 bytes (got 4611686018427387904 elements of 4)"},
         {"[2, 2]", "[5]", "file y.expected.f64 must have 40 bytes (got 32)"},
         {"\"y.bound.f64\"", "\"bad.f64\"",
          "outputs[0].bound must be 0 or more (got another value at element 3)"},

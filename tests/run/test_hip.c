@@ -45,12 +45,10 @@ static void a_missing_driver_is_a_plain_error(void **state) {
     setenv("TILEWRIGHT_HIP", "/nonexistent/libamdhip64.so", 1);
     expect_open_error(
         "hip:0", TW_ERR_NOT_FOUND,
-        "hip:0: no HIP driver: libamdhip64.so cannot be opened (/nonexistent/libamdhip64.so: cannot open "
-        "shared object file: No such file or directory)");
+        "hip:0: no HIP driver: libamdhip64.so cannot be opened (tried /nonexistent/libamdhip64.so)");
     expect_open_error(
         "auto", TW_ERR_NOT_FOUND,
-        "auto: no HIP driver: libamdhip64.so cannot be opened (/nonexistent/libamdhip64.so: cannot open "
-        "shared object file: No such file or directory)");
+        "auto: no HIP driver: libamdhip64.so cannot be opened (tried /nonexistent/libamdhip64.so)");
     /* Without a choice every place is tried, and named. */
     unsetenv("TILEWRIGHT_HIP");
     setenv("ROCM_PATH", "/nonexistent/rocm", 1);
@@ -59,9 +57,9 @@ static void a_missing_driver_is_a_plain_error(void **state) {
     if (tw_device_open("hip:0", &device, diag)) {
         const char *text = tw_diag_first_error(diag);
         if (strstr(text, "no HIP driver")) {
-            assert_non_null(strstr(text, "(/nonexistent/rocm/lib/libamdhip64.so: "));
-            assert_non_null(strstr(text, "; /opt/rocm/lib/libamdhip64.so: "));
-            assert_non_null(strstr(text, "; libamdhip64.so.7: "));
+            assert_non_null(
+                strstr(text, "(tried /nonexistent/rocm/lib/libamdhip64.so, /opt/rocm/lib/libamdhip64.so"));
+            assert_non_null(strstr(text, ", libamdhip64.so.7"));
         }
     }
     tw_device_close(device);

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "tests/run/kernels.h"
 
 static char *hip_log;
-static int *hip_live;
+static int *hip_live, *hip_overlaps;
 
 typedef struct fixture {
     tw_diag *diag;
@@ -30,6 +31,7 @@ static int begin(void **state) {
     assert_non_null(library);
     hip_log = dlsym(library, "fake_hip_log");
     hip_live = dlsym(library, "fake_hip_live");
+    hip_overlaps = dlsym(library, "fake_hip_overlaps");
     f->diag = tw_diag_new(NULL);
     f->object = compile_kernel(kernel_slabs, "gfx942");
     assert_int_equal(tw_device_open("hip:0", &f->device, NULL), TW_OK);
@@ -168,6 +170,32 @@ static void a_plan_runs_on_buffers_that_are_there(void **state) {
     tw_plan_free(plan);
 }
 
+/* The address at byte `at` of the last kernarg that the driver got. */
+static uint64_t logged_address(size_t at) {
+    const char *hex = strchr(strstr(hip_log, " kernarg "), ':') + 1 + 2 * at;
+    uint64_t address = 0;
+    for (int i = 0; i < 8; i++) {
+        unsigned byte;
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        address |= (uint64_t)byte << (8 * i);
+    }
+    return address;
+}
+
+static void offsets_into_buffers_reach_the_kernel(void **state) {
+    fixture *f = *state;
+    tw_plan *plan = tw_plan_new("offsets");
+    uint32_t b = tw_plan_add_buffer(plan, "b", TW_PLAN_SCRATCH, 256);
+    tw_plan_add_launch(plan, 0, "fold", (tw_dim3){1, 1, 1}, (tw_dim3){64, 1, 1}, 0);
+    tw_plan_arg_buffer(plan, "slab", b, 200);
+    tw_plan_arg_buffer(plan, "out", b, 0);
+    tw_plan_host host = {NULL, NULL};
+    assert_int_equal(tw_plan_run(plan, f->device, &f->object, 1, &host, 1, NULL, f->diag), TW_OK);
+    assert_true(logged_address(8) > 0);
+    assert_int_equal(logged_address(0), logged_address(8) + 200);
+    tw_plan_free(plan);
+}
+
 /* ---- single launches and copies ---- */
 
 static void misuse_is_refused_in_words(void **state) {
@@ -180,12 +208,17 @@ static void misuse_is_refused_in_words(void **state) {
     assert_string_equal(tw_diag_first_error(f->diag),
                         "hip:1 runs no code of another target (got amdgcn-amd-amdhsa--gfx942)");
     tw_diag_clear(f->diag);
-    tw_code_object *xnack = compile_kernel(kernel_slabs, "gfx942:xnack+");
-    assert_int_equal(tw_module_load(f->device, xnack, &module, f->diag), TW_ERR_UNSUPPORTED);
-    assert_string_equal(tw_diag_first_error(f->diag),
-                        "hip:0 runs no code of another target (got amdgcn-amd-amdhsa--gfx942:xnack+)");
-    tw_diag_clear(f->diag);
-    tw_code_object_release(xnack);
+    static const char *const other_features[][2] = {
+        {"gfx942:xnack+", "hip:0 runs no code of another target (got amdgcn-amd-amdhsa--gfx942:xnack+)"},
+        {"gfx942:sramecc-", "hip:0 runs no code of another target (got amdgcn-amd-amdhsa--gfx942:sramecc-)"},
+    };
+    for (int i = 0; i < 2; i++) {
+        tw_code_object *object = compile_kernel(kernel_slabs, other_features[i][0]);
+        assert_int_equal(tw_module_load(f->device, object, &module, f->diag), TW_ERR_UNSUPPORTED);
+        assert_string_equal(tw_diag_first_error(f->diag), other_features[i][1]);
+        tw_diag_clear(f->diag);
+        tw_code_object_release(object);
+    }
 
     assert_int_equal(tw_module_load(f->device, f->object, &module, NULL), TW_OK);
     assert_int_equal(tw_buffer_new(f->device, 256, &mine, NULL), TW_OK);
@@ -236,6 +269,45 @@ static void misuse_is_refused_in_words(void **state) {
     tw_device_close(other);
 }
 
+/* The bytes of an object with its symbol `name` turned into one that is defined elsewhere. */
+static tw_code_object *without_symbol(const tw_code_object *object, const char *name) {
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    const Elf64_Ehdr *header = (const void *)copy;
+    const Elf64_Shdr *sections = (const void *)(copy + header->e_shoff);
+    for (size_t i = 0; i < header->e_shnum; i++) {
+        if (sections[i].sh_type != SHT_DYNSYM) continue;
+        const char *names = (const char *)copy + sections[sections[i].sh_link].sh_offset;
+        Elf64_Sym *symbols = (void *)(copy + sections[i].sh_offset);
+        for (size_t s = 0; s < sections[i].sh_size / sizeof *symbols; s++)
+            if (!strcmp(names + symbols[s].st_name, name)) symbols[s].st_shndx = SHN_UNDEF;
+    }
+    tw_code_object *patched;
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &patched, NULL), TW_OK);
+    free(copy);
+    return patched;
+}
+
+static void code_with_an_undefined_symbol_is_not_loaded(void **state) {
+    fixture *f = *state;
+    tw_module *module;
+    tw_code_object *whole = compile_kernel("target triple = \"amdgcn-amd-amdhsa\"\n"
+                                           "@table = addrspace(1) global i32 1\n"
+                                           "define amdgpu_kernel void @k() {\n"
+                                           "  ret void\n"
+                                           "}\n",
+                                           "gfx942");
+    tw_code_object *patched = without_symbol(whole, "table");
+    assert_int_equal(tw_module_load(f->device, whole, &module, f->diag), TW_OK);
+    assert_int_equal(tw_module_load(f->device, patched, &module, f->diag), TW_ERR_COMPILE);
+    assert_string_equal(tw_diag_first_error(f->diag),
+                        "a code object that runs has no undefined symbol (got table)");
+    tw_code_object_release(patched);
+    tw_code_object_release(whole);
+}
+
 enum { THREADS = 4, ROUNDS = 200 };
 
 static void *use_device(void *user) {
@@ -270,6 +342,7 @@ static void threads_may_share_a_device(void **state) {
         assert_null(failed);
     }
     assert_int_equal(*hip_live, THREADS * ROUNDS / 2);
+    assert_int_equal(*hip_overlaps, 0);
 }
 
 int main(void) {
@@ -277,7 +350,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_plan_runs_from_host_memory_to_host_memory, begin, end),
         cmocka_unit_test_setup_teardown(every_launch_is_checked_before_the_first_one_runs, begin, end),
         cmocka_unit_test_setup_teardown(a_plan_runs_on_buffers_that_are_there, begin, end),
+        cmocka_unit_test_setup_teardown(offsets_into_buffers_reach_the_kernel, begin, end),
         cmocka_unit_test_setup_teardown(misuse_is_refused_in_words, begin, end),
+        cmocka_unit_test_setup_teardown(code_with_an_undefined_symbol_is_not_loaded, begin, end),
         cmocka_unit_test_setup_teardown(threads_may_share_a_device, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
