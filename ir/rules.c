@@ -42,7 +42,7 @@ tw_status tw_refuse(const tw_check *check, tw_status status, const char *format,
 }
 
 tw_type_text tw_type_text_of(const tw_type *type) {
-    tw_type_text name = {"poison"};
+    tw_type_text name = {"no type"};
     if (type) tw_type_format(type, name.text);
     return name;
 }

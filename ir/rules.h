@@ -33,7 +33,7 @@ const char *tw_kernel_where(const tw_kernel *kernel);
 typedef struct tw_type_text {
     char text[TW_TYPE_NAME_MAX];
 } tw_type_text;
-tw_type_text tw_type_text_of(const tw_type *type); /* "poison" for NULL */
+tw_type_text tw_type_text_of(const tw_type *type); /* "no type" for NULL */
 #define TYPE_TEXT(type) (tw_type_text_of(type).text)
 
 /* ---- the kernel apart from its ops (ir/rules_kernel.c) ---- */

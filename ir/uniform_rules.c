@@ -13,21 +13,27 @@ typedef struct checker {
 
 #define CAUSE_STEPS 64
 
+/* Of two candidates the one that comes first in the kernel: loops lead back, and that is the way out of them.
+ */
+static void consider(const checker *c, tw_value candidate, uint8_t level, tw_value *cause) {
+    if (c->levels[candidate.id] != level) return;
+    if (!cause->id || candidate.id < cause->id) *cause = candidate;
+}
+
 /* One step from a value toward why it is not more uniform; poison at the end of the way. */
 static tw_value cause_of(const checker *c, tw_value value) {
     const tw_value_info *info = tw_value_get(c->kernel, value);
     const tw_op *op = info->op ? info->op : info->block->parent;
     uint8_t level = c->levels[value.id];
-    if (!op) return (tw_value){0};
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        if (c->levels[op->operands[i].id] == level) return op->operands[i];
-    for (uint32_t region = 0; region < op->block_count; region++) {
+    tw_value cause = {0};
+    for (uint32_t i = 0; op && i < op->operand_count; i++)
+        consider(c, op->operands[i], level, &cause);
+    for (uint32_t region = 0; op && region < op->block_count; region++) {
         const tw_op *yield = op->blocks[region].last;
         uint32_t index = info->op ? info->index : info->index - 1;
-        if (index < yield->operand_count && c->levels[yield->operands[index].id] == level)
-            return yield->operands[index];
+        if (index < yield->operand_count) consider(c, yield->operands[index], level, &cause);
     }
-    return (tw_value){0};
+    return cause;
 }
 
 /* The name of the op where the difference comes from. */
