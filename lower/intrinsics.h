@@ -1,0 +1,31 @@
+/* The rows of lower/intrinsics.def, chosen for one flavor and target. */
+#ifndef TW_LOWER_INTRINSICS_H
+#define TW_LOWER_INTRINSICS_H
+
+#include "lower/flavor.h"
+
+typedef enum tw_intrinsic {
+#define INTRINSIC(KEY, first, last, name, result, arguments, targets) TW_LL_##KEY,
+#define ALSO(KEY, first, last, name, result, arguments, targets)
+#define GENERIC(KEY, first, last, name, result, arguments) TW_LL_##KEY,
+#define GENERIC_ALSO(KEY, first, last, name, result, arguments)
+#include "lower/intrinsics.def"
+    TW_LL_COUNT
+} tw_intrinsic;
+
+typedef struct tw_intrinsic_row {
+    tw_intrinsic key;
+    uint8_t first, last; /* flavors */
+    bool generic;
+    uint32_t targets; /* 1 << tw_arch */
+    const char *name, *result, *arguments;
+} tw_intrinsic_row;
+
+/* All rows, in the order of the table. */
+const tw_intrinsic_row *tw_intrinsic_rows(size_t *count);
+/* Fills chosen[key] with the row for the flavor and target, NULL where there is none. */
+void tw_intrinsics_choose(tw_flavor flavor, tw_target target, const tw_intrinsic_row *chosen[TW_LL_COUNT]);
+/* The name by which diagnostics call a key: that of its newest row. */
+const char *tw_intrinsic_name(tw_intrinsic key);
+
+#endif
