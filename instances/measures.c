@@ -6,6 +6,7 @@
 
 #include "run/element.h"
 #include "support/fail.h"
+#include "support/number_text.h"
 #include "support/strbuf.h"
 
 /* ---- formats ---- */
@@ -152,9 +153,9 @@ tw_status tw_measure(const tw_measure_input *input, tw_measures *out, tw_diag *d
 /* ---- budgets ---- */
 
 static tw_status over(tw_diag *diag, const char *what, double limit, double got) {
-    char limit_text[TW_DOUBLE_TEXT], got_text[TW_DOUBLE_TEXT];
-    tw_double_text(limit, limit_text);
-    tw_double_text(got, got_text);
+    char limit_text[TW_DOUBLE_TEXT_MAX], got_text[TW_DOUBLE_TEXT_MAX];
+    tw_format_double(limit, limit_text);
+    tw_format_double(got, got_text);
     return tw_fail(diag, TW_ERR_MISMATCH, "%s must be at most %s (got %s)", what, limit_text, got_text);
 }
 
@@ -193,8 +194,8 @@ tw_status tw_measure_check(const tw_measures *m, const tw_measure_budget *budget
         if (status) return status;
     }
     if ((budget->checks & TW_BUDGET_PASS_RATE) && (double)m->passed < budget->pass_rate * (double)m->count) {
-        char rate[TW_DOUBLE_TEXT];
-        tw_double_text(budget->pass_rate, rate);
+        char rate[TW_DOUBLE_TEXT_MAX];
+        tw_format_double(budget->pass_rate, rate);
         return tw_fail(diag, TW_ERR_MISMATCH,
                        "a share of %s of the elements must be within its bound (got %llu of %llu)", rate,
                        (unsigned long long)m->passed, (unsigned long long)m->count);
@@ -202,9 +203,13 @@ tw_status tw_measure_check(const tw_measures *m, const tw_measure_budget *budget
     return TW_OK;
 }
 
+static void count_line(tw_strbuf *out, const char *name, uint64_t value) {
+    tw_strbuf_printf(out, "%-22s %llu\n", name, (unsigned long long)value);
+}
+
 static void line(tw_strbuf *out, const char *name, double value) {
-    char text[TW_DOUBLE_TEXT];
-    tw_double_text(value, text);
+    char text[TW_DOUBLE_TEXT_MAX];
+    tw_format_double(value, text);
     tw_strbuf_printf(out, "%-22s %s\n", name, text);
 }
 
@@ -213,11 +218,11 @@ char *tw_measures_text(const tw_measures *m) {
     tw_strbuf_init(&out, NULL);
     tw_strbuf_printf(&out, "%-22s %llu (%s)\n", "elements", (unsigned long long)m->count,
                      tw_scalar_name(m->format));
-    line(&out, "exact", (double)m->exact);
-    if (m->has_bound) line(&out, "within bound", (double)m->passed);
-    line(&out, "NaN errors", (double)m->nan_errors);
-    line(&out, "infinity errors", (double)m->inf_errors);
-    line(&out, "max ULP", (double)m->max_ulp);
+    count_line(&out, "exact", m->exact);
+    if (m->has_bound) count_line(&out, "within bound", m->passed);
+    count_line(&out, "NaN errors", m->nan_errors);
+    count_line(&out, "infinity errors", m->inf_errors);
+    count_line(&out, "max ULP", m->max_ulp);
     line(&out, "mean ULP", m->mean_ulp);
     tw_strbuf_printf(&out, "%-22s %llu %llu %llu %llu\n", "ULP 50 90 99 99.9 %",
                      (unsigned long long)m->ulp_quantile[0], (unsigned long long)m->ulp_quantile[1],
@@ -228,8 +233,8 @@ char *tw_measures_text(const tw_measures *m) {
     line(&out, "mean scaled error", m->mean_scaled);
     tw_strbuf_printf(&out, "%-22s", "scaled 50 90 99 99.9 %");
     for (int q = 0; q < TW_MEASURE_QUANTILES; q++) {
-        char text[TW_DOUBLE_TEXT];
-        tw_double_text(m->scaled_quantile[q], text);
+        char text[TW_DOUBLE_TEXT_MAX];
+        tw_format_double(m->scaled_quantile[q], text);
         tw_strbuf_printf(&out, " %s", text);
     }
     tw_strbuf_char(&out, '\n');

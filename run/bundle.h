@@ -36,8 +36,8 @@ typedef struct tw_bundle_source {
     size_t output_count;
 } tw_bundle_source;
 
-/* Makes the folder where it is missing and writes the files, bundle.json last. Buffers that are no input start
- * as bytes 0xff, a NaN in every float format but the FNUZ ones: what no launch wrote is no result. */
+/* Makes the folder where it is missing and writes the files, bundle.json last. Buffers that are no input
+ * start as bytes 0xff, a NaN in every float format but the FNUZ ones: what no launch wrote is no result. */
 TW_API tw_status tw_bundle_write(const char *directory, const tw_bundle_source *source, tw_diag *diag);
 
 /* ---- reading and replaying ---- */

@@ -5,6 +5,7 @@
 #include "run/bundle_internal.h"
 #include "run/element.h"
 #include "support/fail.h"
+#include "support/number_text.h"
 #include "support/strbuf.h"
 
 /* What is on the device during one replay. */
@@ -121,10 +122,10 @@ static tw_status check_outputs(replay *r) {
 
 static tw_status fail_mismatch(const tw_bundle_report *report, tw_diag *diag) {
     const tw_bundle_mismatch *first = &report->first[0];
-    char got[TW_DOUBLE_TEXT], expected[TW_DOUBLE_TEXT], bound[TW_DOUBLE_TEXT];
-    tw_double_text(first->got, got);
-    tw_double_text(first->expected, expected);
-    tw_double_text(first->bound, bound);
+    char got[TW_DOUBLE_TEXT_MAX], expected[TW_DOUBLE_TEXT_MAX], bound[TW_DOUBLE_TEXT_MAX];
+    tw_format_double(first->got, got);
+    tw_format_double(first->expected, expected);
+    tw_format_double(first->bound, bound);
     return tw_fail_at(
         diag, TW_ERR_MISMATCH, first->buffer, 0, 0,
         "%llu of %llu elements differ, the first is element %llu: it must be within %s of %s (got %s)",
@@ -162,16 +163,16 @@ tw_status tw_bundle_replay(const tw_bundle *bundle, tw_device *device, tw_bundle
 
 char *tw_bundle_report_text(const tw_bundle_report *report) {
     tw_strbuf out;
-    char got[TW_DOUBLE_TEXT], expected[TW_DOUBLE_TEXT], bound[TW_DOUBLE_TEXT];
+    char got[TW_DOUBLE_TEXT_MAX], expected[TW_DOUBLE_TEXT_MAX], bound[TW_DOUBLE_TEXT_MAX];
     tw_strbuf_init(&out, NULL);
-    tw_double_text(report->worst, got);
+    tw_format_double(report->worst, got);
     tw_strbuf_printf(&out, "%llu elements, %llu mismatches, largest error %s of its bound\n",
                      (unsigned long long)report->elements, (unsigned long long)report->mismatches, got);
     for (size_t i = 0; i < report->kept; i++) {
         const tw_bundle_mismatch *m = &report->first[i];
-        tw_double_text(m->got, got);
-        tw_double_text(m->expected, expected);
-        tw_double_text(m->bound, bound);
+        tw_format_double(m->got, got);
+        tw_format_double(m->expected, expected);
+        tw_format_double(m->bound, bound);
         tw_strbuf_printf(&out, "%s[%llu]: got %s, expected %s, bound %s\n", m->buffer,
                          (unsigned long long)m->index, got, expected, bound);
     }

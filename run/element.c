@@ -1,10 +1,5 @@
 #include "run/element.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { INTEGER = -1, NONE = -2 };
 
 /* What tw_scalar is as a tw_float_format, or one of the two above. */
@@ -48,21 +43,4 @@ double tw_element_get(tw_scalar format, const void *bytes, size_t index) {
     if (float_format != INTEGER) return tw_float_to_f64((tw_float_format)float_format, bits);
     uint64_t sign = (uint64_t)1 << (8 * size - 1);
     return (double)((int64_t)(bits ^ sign) - (int64_t)sign);
-}
-
-void tw_double_text(double value, char text[TW_DOUBLE_TEXT]) {
-    if (isnan(value)) {
-        strcpy(text, "nan");
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, TW_DOUBLE_TEXT, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    /* Whatever stands between the digits is the locale's decimal point. */
-    char *at = text + strspn(text, "0123456789+-einf");
-    if (!*at) return;
-    size_t length = strcspn(at, "0123456789");
-    *at = '.';
-    memmove(at + 1, at + length, strlen(at + length) + 1);
 }

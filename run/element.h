@@ -18,10 +18,6 @@ TW_API size_t tw_element_bytes(tw_scalar format);
  * is. */
 TW_API double tw_element_get(tw_scalar format, const void *bytes, size_t index);
 
-/* The shortest decimal text that reads back as `value`, the same in every locale: "0.1", "-inf", "nan". */
-#define TW_DOUBLE_TEXT 32
-TW_API void tw_double_text(double value, char text[TW_DOUBLE_TEXT]);
-
 #ifdef __cplusplus
 }
 #endif

@@ -165,11 +165,11 @@ static void each_limit_of_a_budget_is_checked(void **state) {
         {{.checks = TW_BUDGET_MAX_ULP, .max_ulp = 1}, "every element must be within 1 ULP (got 2)"},
         {{.checks = TW_BUDGET_MAX_SCALED, .max_scaled = 0x1p-22}, ""},
         {{.checks = TW_BUDGET_MAX_SCALED, .max_scaled = 0x1p-23},
-         "the scaled error of element 1, the largest, must be at most 1.1920928955078125e-07 (got "
-         "2.384185791015625e-07)"},
+         "the scaled error of element 1, the largest, must be at most 1.1920928955078125e-7 (got "
+         "2.384185791015625e-7)"},
         {{.checks = TW_BUDGET_MEAN_SCALED, .mean_scaled = 0x1p-22}, ""},
         {{.checks = TW_BUDGET_MEAN_SCALED, .mean_scaled = 0},
-         "the mean scaled error must be at most 0 (got 7.947285970052083e-08)"},
+         "the mean scaled error must be at most 0.0 (got 7.947285970052083e-8)"},
         {{.checks = TW_BUDGET_ULP_QUANTILES, .ulp_quantile = {0, 2, 2, 2}}, ""},
         {{.checks = TW_BUDGET_ULP_QUANTILES, .ulp_quantile = {0, 1, 2, 2}},
          "90 % of the elements must be within 1 ULP (got 2)"},
@@ -213,13 +213,13 @@ static void all_measures_are_printed(void **state) {
                               "NaN errors             0\n"
                               "infinity errors        0\n"
                               "max ULP                2097152\n"
-                              "mean ULP               1048576\n"
+                              "mean ULP               1048576.0\n"
                               "ULP 50 90 99 99.9 %    0 2097152 2097152 2097152\n"
                               "max error              0.5\n"
                               "mean error             0.25\n"
                               "max scaled error       0.25\n"
                               "mean scaled error      0.125\n"
-                              "scaled 50 90 99 99.9 % 0 0.25 0.25 0.25\n");
+                              "scaled 50 90 99 99.9 % 0.0 0.25 0.25 0.25\n");
     free(text);
 }
 

@@ -495,7 +495,7 @@ static void mismatches_are_reported(void **state) {
     assert_int_equal(report.first[0].index, 3);
     assert_string_equal(
         tw_diag_first_error(f->diag),
-        "1 of 4 elements differ, the first is element 3: it must be within 0.5 of 4 (got 7.5)");
+        "1 of 4 elements differ, the first is element 3: it must be within 0.5 of 4.0 (got 7.5)");
     assert_string_equal(tw_diag_get(f->diag, 0)->where, "y");
 }
 
@@ -521,9 +521,9 @@ static void all_mismatches_are_counted_and_the_first_kept(void **state) {
     assert_int_equal(report.kept, 16);
     assert_true(report.worst == 2);
     char *text = tw_bundle_report_text(&report);
-    assert_non_null(strstr(text, "64 elements, 64 mismatches, largest error 2 of its bound\n"
-                                 "slab[0]: got 0, expected 1, bound 0.5\n"));
-    assert_non_null(strstr(text, "slab[15]: got 0, expected 1, bound 0.5\nand 48 more\n"));
+    assert_non_null(strstr(text, "64 elements, 64 mismatches, largest error 2.0 of its bound\n"
+                                 "slab[0]: got 0.0, expected 1.0, bound 0.5\n"));
+    assert_non_null(strstr(text, "slab[15]: got 0.0, expected 1.0, bound 0.5\nand 48 more\n"));
     free(text);
 }
 

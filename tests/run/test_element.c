@@ -1,8 +1,6 @@
 #include "tests/test.h"
 
-#include <locale.h>
 #include <math.h>
-#include <string.h>
 
 #include "run/element.h"
 
@@ -40,31 +38,9 @@ static void elements_are_read_exactly(void **state) {
     assert_int_equal(tw_element_bytes((tw_scalar)1000), 0);
 }
 
-static void doubles_print_shortest_in_every_locale(void **state) {
-    (void)state;
-    static const struct {
-        double value;
-        const char *text;
-    } cases[] = {
-        {0, "0"},          {-0.0, "-0"},        {0.1, "0.1"},      {1.0 / 3, "0.3333333333333333"},
-        {NAN, "nan"},      {-INFINITY, "-inf"}, {1e300, "1e+300"}, {0x1p-149, "1.401298464324817e-45"},
-        {1234.5, "1234.5"}};
-    static const char *const locales[] = {"C", "de_DE.UTF-8", "fa_IR.UTF-8"};
-    for (size_t l = 0; l < sizeof locales / sizeof locales[0]; l++) {
-        if (!setlocale(LC_ALL, locales[l])) continue;
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            char text[TW_DOUBLE_TEXT];
-            tw_double_text(cases[i].value, text);
-            assert_string_equal(text, cases[i].text);
-        }
-    }
-    setlocale(LC_ALL, "C");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_read_exactly),
-        cmocka_unit_test(doubles_print_shortest_in_every_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
