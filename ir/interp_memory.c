@@ -16,12 +16,20 @@ typedef struct access {
     unsigned bytes, align;
 } access;
 
+/* Buffers are accessed by words of at most 4 bytes. */
+static unsigned default_align(bool is_atomic, bool is_buffer, unsigned bytes, unsigned element) {
+    if (is_atomic) return bytes;
+    if (is_buffer) return bytes < 4 ? bytes : 4;
+    return element;
+}
+
 static access access_of(const tw_interp *in, const tw_op *op) {
     tw_effect effect = tw_op_info_get(op->opcode)->effect;
     bool loads = effect == E_READS_GLOBAL || effect == E_READS_LDS;
     bool rmw = effect == E_GLOBAL_RMW || effect == E_LDS_RMW;
     const tw_type *type = tw_type_of(in->kernel, loads ? op->first_result : op->operands[0]);
-    unsigned element = tw_scalar_bits(type->scalar) / 8, bytes = tw_type_bits(type) / 8;
+    bool buffer = tw_type_of(in->kernel, op->operands[!loads])->kind == TW_TYPE_RSRC;
+    unsigned bytes = tw_type_bits(type) / 8;
     int64_t align = tw_op_attr_value(op, "align"); /* 0 for the ops that have none */
     return (access){.op = op,
                     .type = type,
@@ -29,8 +37,7 @@ static access access_of(const tw_interp *in, const tw_op *op) {
                     .stores = !loads,
                     .bytes = bytes,
                     .align = align ? (unsigned)align
-                             : rmw ? bytes
-                                   : element};
+                                   : default_align(rmw, buffer, bytes, tw_scalar_bits(type->scalar) / 8)};
 }
 
 /* ---- the bytes ---- */

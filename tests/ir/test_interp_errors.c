@@ -70,6 +70,10 @@ static const struct {
     {"%x = tile.buffer_load %r, 1, 1 : i32", "k:3:6: error: tile.buffer_load: in work-item 0 of workgroup 0, "
                                              "0, 0 the address must be a multiple of 4 (got "
                                              "offset 2 of out)\n"},
+    {"%x = tile.buffer_load %r, 2, 0 : vec<2 x i16>",
+     "k:3:6: error: tile.buffer_load: in work-item 0 of workgroup 0, 0, 0 the address must be a multiple of "
+     "4 (got "
+     "offset 2 of out)\n"},
     {"%big = tile.buffer_rsrc %out, 64 : rsrc %x = tile.buffer_load %big, 16, 0 : i32",
      "k:3:46: error: tile.buffer_load: in work-item 0 of workgroup 0, 0, 0 an access must be inside out, 16 "
      "bytes (got "

@@ -10,8 +10,9 @@
 
 #include "ir/ir.h"
 #include "tests/ir/all_ops.h"
+#include "tests/ir/doc_block.h"
 
-static const char *data_dir;
+static const char *data_dir, *guide;
 
 static const char *const targets[] = {"gfx90a:xnack-", "gfx942",  "gfx950",  "gfx1100:wave64",
                                       "gfx1151",       "gfx1200", "gfx1201", "gfx1250"};
@@ -124,6 +125,24 @@ static void files_print_canonically(void **state) {
     assert_true(pairs >= 3);
 }
 
+static void the_guide_is_valid(void **state) {
+    (void)state;
+    size_t count = 0;
+    for (char *block; (block = doc_block(guide, count)); count++) {
+        char *canonical = reprinted(block), *again = reprinted(canonical);
+        assert_string_equal(again, canonical);
+        if (!count) {
+            char *example = read_file("accumulate.tir");
+            assert_string_equal(block, example);
+            free(example);
+        }
+        free(again);
+        free(canonical);
+        free(block);
+    }
+    assert_true(count >= 3);
+}
+
 static void text_is_the_same_in_a_comma_locale(void **state) {
     (void)state;
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
@@ -207,12 +226,14 @@ static void long_names_are_cut(void **state) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 2) return 2;
+    if (argc != 3) return 2;
     data_dir = argv[1];
+    guide = argv[2];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builder_text_round_trips),
         cmocka_unit_test(all_rows_are_covered),
         cmocka_unit_test(files_print_canonically),
+        cmocka_unit_test(the_guide_is_valid),
         cmocka_unit_test(text_is_the_same_in_a_comma_locale),
         cmocka_unit_test(an_option_replaces_the_target),
         cmocka_unit_test(names_are_made_unique),
