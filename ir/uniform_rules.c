@@ -20,6 +20,13 @@ static void consider(const checker *c, tw_value candidate, uint8_t level, tw_val
     if (!cause->id || candidate.id < cause->id) *cause = candidate;
 }
 
+/* Operand `i` of the op has a part in the value: of what a loop starts with, only the value's own. */
+static bool has_a_part(const tw_op *op, const tw_value_info *info, uint32_t i) {
+    if (op->opcode != TW_OP_FOR) return true;
+    if (info->op) return i < 3 || i == 3 + info->index;
+    return info->index ? i == 2 + info->index : i == 0 || i == 2;
+}
+
 /* One step from a value toward why it is not more uniform; poison at the end of the way. */
 static tw_value cause_of(const checker *c, tw_value value) {
     const tw_value_info *info = tw_value_get(c->kernel, value);
@@ -27,7 +34,7 @@ static tw_value cause_of(const checker *c, tw_value value) {
     uint8_t level = c->levels[value.id];
     tw_value cause = {0};
     for (uint32_t i = 0; op && i < op->operand_count; i++)
-        consider(c, op->operands[i], level, &cause);
+        if (has_a_part(op, info, i)) consider(c, op->operands[i], level, &cause);
     for (uint32_t region = 0; op && region < op->block_count; region++) {
         const tw_op *yield = op->blocks[region].last;
         uint32_t index = info->op ? info->index : info->index - 1;

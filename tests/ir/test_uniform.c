@@ -183,6 +183,14 @@ static const struct {
      "%x = tile.buffer_load %r, %n, %o : i32",
      "tile.buffer_load: operand 2 must be the same in all lanes of the wave (got one that depends on "
      "gpu.workitem_id)"},
+    /* Another carried value has no part in it. */
+    {"64",
+     "%r = tile.buffer_rsrc %p, %n : rsrc\n%m = tile.global_load %p, %n : i32\n"
+     "%u, %o = scf.for %i = %one to %n step 1 carry(%a = %tid : i32, %b = %n : i32) -> (i32, i32) { "
+     "scf.yield %a, %m }\n"
+     "%x = tile.buffer_load %r, %n, %o : i32",
+     "tile.buffer_load: operand 2 must be the same in all lanes of the wave (got one that depends on "
+     "tile.global_load)"},
 };
 
 static void what_must_be_uniform_is(void **state) {

@@ -1,0 +1,44 @@
+/* Every op is built and verified on every target that has its features, and the kernels use every row. */
+#include "tests/test.h"
+
+#include "ir/ir.h"
+#include "tests/ir/all_ops.h"
+
+static const char *const targets[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",        "gfx1100:wave64",
+                                      "gfx1151", "gfx1200", "gfx1201", "gfx1201:wave64", "gfx1250"};
+
+static void mark(const tw_kernel *kernel, bool used[TW_OPCODE_LIMIT]) {
+    for (const tw_op *op = kernel->body.first; op; op = tw_op_after(op))
+        used[op->opcode] = true;
+}
+
+static void each_op_verifies_on_each_target(void **state) {
+    (void)state;
+    for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
+        bool used[TW_OPCODE_LIMIT] = {false};
+        tw_target target;
+        assert_int_equal(tw_target_parse(targets[t], &target, NULL), TW_OK);
+        for (size_t i = 0; i < all_ops_count(); i++) {
+            tw_context *ctx = tw_context_new(NULL);
+            tw_kernel *kernel = all_ops_build(ctx, target, i);
+            assert_string_equal(tw_context_diagnostics(ctx), "");
+            assert_non_null(kernel);
+            assert_int_equal(tw_kernel_verify(kernel, NULL), TW_OK);
+            mark(kernel, used);
+            assert_int_equal(tw_kernel_optimize(kernel, NULL), TW_OK);
+            assert_int_equal(tw_kernel_verify(kernel, NULL), TW_OK);
+            tw_context_free(ctx);
+        }
+        for (int number = 0; number < TW_OPCODE_LIMIT; number++) {
+            const tw_op_info *info = tw_op_info_get((tw_opcode)number);
+            bool has_fp8 = tw_arch_get(target.arch)->fp8 != TW_FP8_NONE;
+            bool wanted = info && (info->opcode != TW_OP_FPTRUNC_SAT || has_fp8);
+            if (used[number] != wanted) fail_msg("%s: %s", targets[t], info ? info->name : "no row");
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_op_verifies_on_each_target)};
+    return cmocka_run_group_tests_name("all_ops", tests, NULL, NULL);
+}

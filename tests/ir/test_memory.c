@@ -1,0 +1,76 @@
+/* Every allocation fails once: nothing crashes, nothing leaks, the status says why. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/ir.h"
+#include "tests/ir/all_ops.h"
+
+/* The allocator and malloc (which verification uses, because threads may share a kernel) count together. */
+static long countdown = -1; /* allocations until one fails; negative: none does */
+static long live;           /* allocations of the allocator that were not released */
+
+static bool fails_now(void) { return countdown >= 0 && countdown-- == 0; }
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) { return fails_now() ? NULL : __real_malloc(bytes); }
+
+static void *allocate(void *user, size_t bytes) {
+    (void)user;
+    void *memory = malloc(bytes);
+    live += memory != NULL;
+    return memory;
+}
+
+static void release(void *user, void *memory) {
+    (void)user;
+    live--;
+    free(memory);
+}
+
+static const tw_allocator counting = {allocate, release, NULL};
+
+/* True when all of it worked. */
+static bool build_verify_optimize(size_t index, tw_target target) {
+    tw_context *ctx = tw_context_new(&(tw_context_options){.allocator = &counting});
+    if (!ctx) return false;
+    tw_kernel *kernel = all_ops_build(ctx, target, index);
+    bool ok = kernel;
+    if (ok) {
+        tw_status status = tw_kernel_optimize(kernel, tw_context_diag(ctx));
+        if (!status) status = tw_kernel_verify(kernel, tw_context_diag(ctx));
+        assert_true(status == TW_OK || status == TW_ERR_NO_MEMORY);
+        ok = !status;
+        /* A pass that stopped half way leaves a kernel that still verifies. */
+        countdown = -1;
+        assert_int_equal(tw_kernel_verify(kernel, NULL), TW_OK);
+    } else if (tw_diag_count(tw_context_diag(ctx))) {
+        assert_int_equal(tw_diag_get(tw_context_diag(ctx), 0)->status, TW_ERR_NO_MEMORY);
+    }
+    countdown = -1;
+    tw_context_free(ctx);
+    return ok;
+}
+
+static void each_allocation_may_fail(void **state) {
+    (void)state;
+    tw_target target;
+    assert_int_equal(tw_target_parse("gfx1250", &target, NULL), TW_OK);
+    for (size_t index = 0; index < all_ops_count(); index++) {
+        long n = 0;
+        do {
+            assert_true(n < 1000);
+            countdown = n++;
+        } while (!build_verify_optimize(index, target));
+        assert_int_equal(live, 0);
+        /* The loop ended because nothing failed any more, not at once. */
+        assert_true(n > 5);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail)};
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
