@@ -60,27 +60,49 @@ const char *const kernel_slabs =
            "}\n"
            "attributes #0 = { \"amdgpu-no-implicitarg-ptr\" \"amdgpu-flat-work-group-size\"=\"64,64\" }\n";
 
-#define COPY_U16(from, to)                                                  \
-    "  %p" #to " = getelementptr i8, ptr addrspace(4) %h, i32 " #from "\n"  \
-    "  %v" #to " = load i16, ptr addrspace(4) %p" #to "\n"                  \
-    "  %z" #to " = zext i16 %v" #to " to i32\n"                             \
-    "  %o" #to " = getelementptr i32, ptr addrspace(1) %out, i32 " #to "\n" \
+/* clang-format off */
+
+#define FIELD_ADDRESSES(from, to)                                             \
+    "  %p" #to " = getelementptr i8, ptr addrspace(4) %h, i32 " #from "\n"    \
+    "  %o" #to " = getelementptr i32, ptr addrspace(1) %out, i32 " #to "\n"
+#define COPY_U16(from, to)                                                    \
+    FIELD_ADDRESSES(from, to)                                                 \
+    "  %v" #to " = load i16, ptr addrspace(4) %p" #to "\n"                    \
+    "  %z" #to " = zext i16 %v" #to " to i32\n"                               \
     "  store i32 %z" #to ", ptr addrspace(1) %o" #to "\n"
-#define COPY_U32(from, to)                                                  \
-    "  %p" #to " = getelementptr i8, ptr addrspace(4) %h, i32 " #from "\n"  \
-    "  %v" #to " = load i32, ptr addrspace(4) %p" #to "\n"                  \
-    "  %o" #to " = getelementptr i32, ptr addrspace(1) %out, i32 " #to "\n" \
+#define COPY_U32(from, to)                                                    \
+    FIELD_ADDRESSES(from, to)                                                 \
+    "  %v" #to " = load i32, ptr addrspace(4) %p" #to "\n"                    \
     "  store i32 %v" #to ", ptr addrspace(1) %o" #to "\n"
 
 /* Offsets as LLVM lays hidden arguments out from code object version 5 on. */
 const char *const kernel_hidden =
-    TRIPLE "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
-           "define amdgpu_kernel void @hidden(ptr addrspace(1) %out) #0 {\n"
-           "  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n" COPY_U32(0, 0) COPY_U32(4, 1)
-               COPY_U32(8, 2) COPY_U16(12, 3) COPY_U16(14, 4) COPY_U16(16, 5) COPY_U16(64, 6)
-                   COPY_U32(120, 7) "  ret void\n"
-                                    "}\n"
-                                    "attributes #0 = { \"amdgpu-flat-work-group-size\"=\"1,64\" }\n";
+    TRIPLE
+    "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+    "declare i32 @llvm.amdgcn.workitem.id.x()\n"
+    "declare i32 @llvm.amdgcn.workgroup.id.x()\n"
+    "declare i32 @llvm.amdgcn.workgroup.id.y()\n"
+    "define amdgpu_kernel void @hidden(ptr addrspace(1) %out) #0 {\n"
+    "  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+    "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
+    "  %x = call i32 @llvm.amdgcn.workgroup.id.x()\n"
+    "  %y = call i32 @llvm.amdgcn.workgroup.id.y()\n"
+    "  %xy = or i32 %x, %y\n"
+    "  %all = or i32 %xy, %t\n"
+    "  %first = icmp eq i32 %all, 0\n"
+    "  br i1 %first, label %do, label %done\n"
+    "do:\n"
+    COPY_U32(0, 0) COPY_U32(4, 1) COPY_U32(8, 2)
+    COPY_U16(12, 3) COPY_U16(14, 4) COPY_U16(16, 5)
+    COPY_U16(64, 6)
+    COPY_U32(120, 7)
+    "  br label %done\n"
+    "done:\n"
+    "  ret void\n"
+    "}\n"
+    "attributes #0 = { \"amdgpu-flat-work-group-size\"=\"1,64\" }\n";
+
+/* clang-format on */
 
 tw_code_object *compile_kernel(const char *text, const char *target_name) {
     tw_compiler *compiler;

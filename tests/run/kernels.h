@@ -8,7 +8,8 @@
 extern const char *const kernel_axpy;
 /* Two kernels: `add` adds x[i] to slab[i % 64] with atomics; `fold` writes out[i] = slab[i] for i < 64. */
 extern const char *const kernel_slabs;
-/* out[0..7] = block counts, group sizes, dimensions and the dynamic LDS size, from the hidden arguments. */
+/* out[0..7] = block counts, group sizes, dimensions and the dynamic LDS size, from the hidden arguments;
+ * written by the first work-item where blocks and the grid's z are 1 deep in y and z. */
 extern const char *const kernel_hidden;
 
 /* The code object of `text` for `target` ("gfx1250"); the calling test fails where it does not compile. */

@@ -2,6 +2,7 @@
  * runtime that runs nothing, so that a buffer holds in the end what it was given. */
 #include "tests/test.h"
 
+#include <dlfcn.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -527,6 +528,38 @@ static void all_mismatches_are_counted_and_the_first_kept(void **state) {
     free(text);
 }
 
+/* The address at byte `at` of the first kernarg that the driver got. */
+static uint64_t logged_address(const char *log, size_t at) {
+    const char *hex = strchr(strstr(log, " kernarg "), ':') + 1 + 2 * at;
+    uint64_t address = 0;
+    for (int i = 0; i < 8; i++) {
+        unsigned byte;
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        address |= (uint64_t)byte << (8 * i);
+    }
+    return address;
+}
+
+static void pointers_reach_the_kernel_with_their_offsets(void **state) {
+    fixture *f = *state;
+    tw_device *device;
+    tw_bundle *bundle;
+    void *library = dlopen(FAKE_HIP, RTLD_NOW | RTLD_LOCAL);
+    char *log = dlsym(library, "fake_hip_log");
+    write_bundle(f);
+    char *text = edited("\"buffer\": \"x\", \"byte_offset\": 4", "\"buffer\": \"slab\", \"byte_offset\": 36");
+    assert_int_equal(tw_bundle_parse(text, strlen(text), f->folder, &bundle, NULL), TW_OK);
+    assert_int_equal(tw_device_open("hip:0", &device, NULL), TW_OK);
+    log[0] = 0;
+    assert_int_equal(tw_bundle_replay(bundle, device, NULL, NULL), TW_OK);
+    assert_true(logged_address(log, 8) > 0);
+    assert_int_equal(logged_address(log, 0), logged_address(log, 8) + 36);
+    tw_bundle_free(bundle);
+    tw_device_close(device);
+    dlclose(library);
+    free(text);
+}
+
 static void a_buffer_that_no_launch_writes_is_no_result(void **state) {
     fixture *f = *state;
     tw_bundle_report report;
@@ -559,6 +592,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(elements_are_compared_by_the_rule, begin, end),
         cmocka_unit_test_setup_teardown(mismatches_are_reported, begin, end),
         cmocka_unit_test_setup_teardown(all_mismatches_are_counted_and_the_first_kept, begin, end),
+        cmocka_unit_test_setup_teardown(pointers_reach_the_kernel_with_their_offsets, begin, end),
         cmocka_unit_test_setup_teardown(a_buffer_that_no_launch_writes_is_no_result, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
