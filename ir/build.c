@@ -78,6 +78,7 @@ tw_kernel *tw_kernel_end(tw_builder *b) {
     tw_op *op = tw_builder_op(b, TW_OP_RETURN, NULL, 0, 0);
     if (op) tw_builder_append(b, op);
     if (!b->failed && tw_kernel_verify(kernel, kernel->ctx->diag)) b->failed = true;
+    kernel->verified = !b->failed;
     if (!b->failed) return kernel;
     tw_kernel_free(kernel);
     return NULL;

@@ -63,6 +63,7 @@ struct tw_kernel {
     tw_param_info *params; /* body.arg_count of them */
     tw_value_info *values; /* [1..value_count]; values[0] is poison */
     uint32_t value_count, value_capacity;
+    bool verified; /* tw_kernel_verify found no fault, and nothing was changed since */
 };
 
 static inline const tw_value_info *tw_value_get(const tw_kernel *kernel, tw_value value) {

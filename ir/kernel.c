@@ -122,6 +122,7 @@ tw_op *tw_op_new(tw_kernel *kernel, tw_opcode opcode, uint32_t operand_count, ui
     size_t operand_bytes = operand_count * sizeof(tw_value);
     char *memory = tw_arena_alloc(&kernel->arena, op_bytes + attr_bytes + block_bytes + operand_bytes, 1);
     if (!memory) return NULL;
+    kernel->verified = false;
     tw_op *op = (tw_op *)memory;
     op->opcode = opcode;
     op->operand_count = operand_count;

@@ -260,6 +260,7 @@ tw_status tw_kernel_parse(tw_context *ctx, const char *text, size_t length, cons
     tw_status status = tw_kernel_parse_unverified(ctx, text, length, options, out);
     if (status) return status;
     status = tw_kernel_verify(*out, tw_context_diag(ctx));
+    if (status == TW_OK) (*out)->verified = true;
     if (status) {
         tw_kernel_free(*out);
         *out = NULL;

@@ -237,7 +237,7 @@ static void write_module(tw_lowering *l) {
 }
 
 static tw_status check(const tw_kernel *kernel, tw_flavor flavor, tw_diag *diag) {
-    tw_status status = tw_kernel_verify(kernel, diag);
+    tw_status status = kernel->verified ? TW_OK : tw_kernel_verify(kernel, diag);
     if (!status) status = tw_flavor_serves(flavor, kernel->target, diag);
     if (status) return status;
     /* LLVM keeps these names for itself. */

@@ -1,7 +1,6 @@
 #include "support/strbuf.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void tw_strbuf_init(tw_strbuf *buffer, const tw_allocator *allocator) {
     *buffer = (tw_strbuf){.allocator = allocator ? allocator : &tw_allocator_default};
@@ -18,23 +17,23 @@ void tw_strbuf_clear(tw_strbuf *buffer) {
     if (buffer->text) buffer->text[0] = '\0';
 }
 
-/* Room for `extra` more bytes and the terminator. */
-static bool reserve(tw_strbuf *buffer, size_t extra) {
+/* Nothing fits any more, so that appends end here at once. */
+static bool fail(tw_strbuf *buffer) {
+    tw_strbuf_free(buffer);
+    buffer->failed = true;
+    return false;
+}
+
+bool tw_strbuf_reserve(tw_strbuf *buffer, size_t extra) {
     if (buffer->failed) return false;
     if (extra < buffer->capacity - buffer->length) return true;
     size_t capacity = buffer->capacity ? buffer->capacity : 256;
     while (capacity - buffer->length <= extra) {
-        if (capacity > SIZE_MAX / 2) {
-            buffer->failed = true;
-            return false;
-        }
+        if (capacity > SIZE_MAX / 2) return fail(buffer);
         capacity *= 2;
     }
     char *text = buffer->allocator->allocate(buffer->allocator->user, capacity);
-    if (!text) {
-        buffer->failed = true;
-        return false;
-    }
+    if (!text) return fail(buffer);
     if (buffer->text) {
         memcpy(text, buffer->text, buffer->length + 1);
         buffer->allocator->release(buffer->allocator->user, buffer->text);
@@ -44,24 +43,13 @@ static bool reserve(tw_strbuf *buffer, size_t extra) {
     return true;
 }
 
-void tw_strbuf_append_n(tw_strbuf *buffer, const char *text, size_t length) {
-    if (!reserve(buffer, length)) return;
-    if (length) memcpy(buffer->text + buffer->length, text, length);
-    buffer->length += length;
-    buffer->text[buffer->length] = '\0';
-}
-
-void tw_strbuf_append(tw_strbuf *buffer, const char *text) { tw_strbuf_append_n(buffer, text, strlen(text)); }
-
-void tw_strbuf_char(tw_strbuf *buffer, char c) { tw_strbuf_append_n(buffer, &c, 1); }
-
 void tw_strbuf_vprintf(tw_strbuf *buffer, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     if (length < 0) {
-        buffer->failed = true;
-    } else if (reserve(buffer, (size_t)length)) {
+        fail(buffer);
+    } else if (tw_strbuf_reserve(buffer, (size_t)length)) {
         vsnprintf(buffer->text + buffer->length, (size_t)length + 1, format, again);
         buffer->length += (size_t)length;
     }
@@ -75,14 +63,32 @@ void tw_strbuf_printf(tw_strbuf *buffer, const char *format, ...) {
     va_end(arguments);
 }
 
+/* Two digits at a time: the lowerer writes more numbers than anything else. */
+static const char digit_pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+    "8081828384858687888990919293949596979899";
+
 void tw_strbuf_u64(tw_strbuf *buffer, uint64_t value) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    tw_strbuf_append_n(buffer, digits + at, sizeof digits - at);
+    char digits[20], *at = digits + sizeof digits;
+    while (value > UINT32_MAX) {
+        at -= 2;
+        memcpy(at, digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    uint32_t rest = (uint32_t)value;
+    while (rest >= 100) {
+        at -= 2;
+        memcpy(at, digit_pairs + 2 * (rest % 100), 2);
+        rest /= 100;
+    }
+    if (rest >= 10) {
+        at -= 2;
+        memcpy(at, digit_pairs + 2 * rest, 2);
+    } else {
+        *--at = (char)('0' + rest);
+    }
+    tw_strbuf_append_n(buffer, at, (size_t)(digits + sizeof digits - at));
 }
 
 void tw_strbuf_i64(tw_strbuf *buffer, int64_t value) {
