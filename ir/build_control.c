@@ -192,9 +192,5 @@ void tw_if_end(tw_builder *b, unsigned count, const tw_value *values, tw_value *
     }
     if (!end_block(b, count, values)) return;
     close_region(b);
-    if (tw_op_check(b->kernel, op, b->kernel->ctx->diag)) {
-        b->failed = true;
-        return;
-    }
     fill(results, count, op);
 }

@@ -32,7 +32,6 @@ static uint32_t mix(uint32_t hash, uint64_t value) {
 static uint32_t hash_attr(uint32_t hash, const tw_attr *attr) {
     switch (attr->kind) {
     case TW_ATTR_INT: return mix(hash, (uint64_t)attr->as.i);
-    case TW_ATTR_BOOL: return mix(hash, attr->as.b);
     case TW_ATTR_INTS:
         for (uint32_t i = 0; i < attr->as.ints.count; i++)
             hash = mix(hash, (uint64_t)attr->as.ints.values[i]);
@@ -56,14 +55,11 @@ static bool same_attr(const tw_attr *a, const tw_attr *b) {
     switch (a->kind) {
     case TW_ATTR_NONE: return true;
     case TW_ATTR_INT: return a->as.i == b->as.i;
-    case TW_ATTR_BOOL: return a->as.b == b->as.b;
     case TW_ATTR_INTS:
         return a->as.ints.count == b->as.ints.count &&
                !memcmp(a->as.ints.values, b->as.ints.values, a->as.ints.count * sizeof(int64_t));
-    case TW_ATTR_FLOAT:
-    case TW_ATTR_STRING: break; /* no pure op has one */
+    default: return false; /* no pure op has another kind */
     }
-    return false;
 }
 
 static bool same_op(const finder *f, const tw_op *a, const tw_op *b) {

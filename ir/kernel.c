@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-#define FIRST_VALUES 256
+#define FIRST_VALUES 64
 
 tw_kernel *tw_kernel_new(tw_context *ctx, const char *name, size_t name_length, tw_target target,
                          const tw_kernel_options *options) {

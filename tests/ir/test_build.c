@@ -432,6 +432,34 @@ static void strings_and_lists_are_copied(void **state) {
     tw_context_free(ctx);
 }
 
+#define MANY 1000
+
+/* Loops may carry more than kernels have room for at first; the hint reaches the loop from a branch in it. */
+static void a_loop_may_carry_many_values(void **state) {
+    (void)state;
+    static tw_value init[MANY], carried[MANY], next[MANY], results[MANY];
+    tw_context *ctx = tw_context_new(NULL);
+    tw_builder *b = tw_kernel_begin(ctx, "k", target_of("gfx942"), &small);
+    tw_value n = i32_param(b, "n");
+    tw_value yes = tw_i1(b, true);
+    for (int i = 0; i < MANY; i++)
+        init[i] = n;
+    tw_value index = tw_for_begin(b, n, n, n, MANY, init, carried);
+    tw_if_begin(b, yes);
+    tw_for_unroll(b, 8);
+    tw_if_end(b, 0, NULL, NULL);
+    for (int i = 0; i < MANY; i++)
+        next[i] = i ? carried[i - 1] : index;
+    tw_for_end(b, MANY, next, results);
+    tw_kernel *k = tw_kernel_end(b);
+    assert_non_null(k);
+    const tw_op *loop = tw_value_get(k, results[MANY - 1])->op;
+    assert_int_equal(loop->opcode, TW_OP_FOR);
+    assert_int_equal(tw_op_attr_value(loop, "unroll"), 8);
+    assert_int_equal(results[MANY - 1].id, loop->first_result.id + MANY - 1);
+    tw_context_free(ctx);
+}
+
 /* Contexts free what is left in them, in any order. */
 static void contexts_own_kernels(void **state) {
     (void)state;
@@ -476,6 +504,7 @@ int main(void) {
         cmocka_unit_test(no_builder_is_a_failed_builder),
         cmocka_unit_test(defaults_are_kept_as_missing),
         cmocka_unit_test(strings_and_lists_are_copied),
+        cmocka_unit_test(a_loop_may_carry_many_values),
         cmocka_unit_test(contexts_own_kernels),
         cmocka_unit_test(the_callback_hears_the_error_at_once),
     };

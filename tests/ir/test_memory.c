@@ -70,7 +70,50 @@ static void each_allocation_may_fail(void **state) {
     }
 }
 
+/* Memory comes in pieces that hold many objects. Names of one granule shift what follows along such a piece,
+ * so that each request of the builder comes to stand at an end once. */
+static bool build_shifted(int shift, tw_target target) {
+    tw_context *ctx = tw_context_new(&(tw_context_options){.allocator = &counting});
+    tw_builder *b =
+        ctx ? tw_kernel_begin(ctx, "k", target, &(tw_kernel_options){.workgroup_size = 64}) : NULL;
+    tw_value n = tw_param(b, "n", TW_I32), carried[2], results[2], chosen;
+    for (int i = 0; i < shift; i++)
+        tw_name(b, n, "n");
+    tw_value yes = tw_i1(b, true), init[] = {n, n};
+    tw_value i = tw_for_begin(b, n, n, n, 2, init, carried);
+    tw_if_begin(b, yes);
+    tw_if_else(b, 1, &i);
+    tw_if_end(b, 1, &n, &chosen);
+    tw_value next[] = {chosen, i};
+    tw_for_end(b, 2, next, results);
+    tw_value v = tw_vector_splat(b, n, 2);
+    tw_vector_shuffle(b, v, v, (const int64_t[]){0, 1, 2}, 3);
+    bool failed = tw_builder_failed(b);
+    bool ok = tw_kernel_end(b) != NULL;
+    if (failed) assert_false(ok);
+    countdown = -1;
+    if (ctx && !ok && tw_diag_count(tw_context_diag(ctx)))
+        assert_int_equal(tw_diag_get(tw_context_diag(ctx), 0)->status, TW_ERR_NO_MEMORY);
+    tw_context_free(ctx);
+    return ok;
+}
+
+static void each_request_of_the_builder_may_fail(void **state) {
+    (void)state;
+    tw_target target;
+    assert_int_equal(tw_target_parse("gfx1250", &target, NULL), TW_OK);
+    for (int shift = 0; shift < 600; shift++) {
+        long n = 0;
+        do {
+            assert_true(n < 100);
+            countdown = n++;
+        } while (!build_shifted(shift, target));
+        assert_int_equal(live, 0);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail),
+                                       cmocka_unit_test(each_request_of_the_builder_may_fail)};
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ static tw_builder *begin(tw_context *ctx, const row *r, parts *p) {
     for (unsigned i = 0; i < p->operand_count; i++) {
         const tw_type *type = p->types[i];
         bool pointer = type->kind == TW_TYPE_POINTER && type->space == TW_GLOBAL;
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "m%u", i);
         if (pointer || type->kind == TW_TYPE_RSRC)
             memory[i] = tw_param_ptr(b, name, pointer ? type->scalar : TW_I8, 0);

@@ -58,6 +58,7 @@ static void names_and_sizes(void **state) {
     assert_int_equal(tw_type_bits(tw_type_pointer(TW_I8, TW_GLOBAL)), 64);
     assert_int_equal(tw_type_bits(tw_type_pointer(TW_I8, TW_LDS)), 32);
     assert_int_equal(tw_type_bits(tw_type_rsrc()), 128);
+    assert_int_equal(tw_type_bits(tw_type_token()), 0);
     static const struct {
         tw_scalar scalar;
         const char *name;

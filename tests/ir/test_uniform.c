@@ -183,6 +183,19 @@ static const struct {
      "%x = tile.buffer_load %r, %n, %o : i32",
      "tile.buffer_load: operand 2 must be the same in all lanes of the wave (got one that depends on "
      "gpu.workitem_id)"},
+    {"64",
+     "%r = tile.buffer_rsrc %p, %n : rsrc\n"
+     "%o = scf.for %i = %tid to %n step 1 carry(%a = %n : i32) -> (i32) { %x = tile.buffer_load %r, %n, %i : "
+     "i32 "
+     "scf.yield %a }",
+     "tile.buffer_load: operand 2 must be the same in all lanes of the wave (got one that depends on "
+     "gpu.workitem_id)"},
+    {"64",
+     "%r = tile.buffer_rsrc %p, %n : rsrc\n%m = tile.global_load %p, %n : i32\n"
+     "%u, %o = scf.for %i = %one to %tid step 1 carry(%a = %tid : i32, %b = %m : i32) -> (i32, i32) "
+     "{ %x = tile.buffer_load %r, %n, %b : i32 scf.yield %a, %b }",
+     "tile.buffer_load: operand 2 must be the same in all lanes of the wave (got one that depends on "
+     "tile.global_load)"},
     /* Another carried value has no part in it. */
     {"64",
      "%r = tile.buffer_rsrc %p, %n : rsrc\n%m = tile.global_load %p, %n : i32\n"

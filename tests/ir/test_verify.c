@@ -74,6 +74,8 @@ static void token_operand(sample *s) {
     retype(s, yield->operands[0], tw_type_token());
 }
 
+static void unknown_attribute_kind(sample *s) { s->compare->attrs[0].kind = (tw_attr_kind)77; }
+
 /* ---- regions ---- */
 
 static void loop_without_region(sample *s) { s->loop->block_count = 0; }
@@ -213,7 +215,7 @@ static void lds_parameter(sample *s) { retype(s, s->kernel->body.args[0], tw_typ
 static void unknown_flag(sample *s) { s->kernel->params[0].flags = 5; }
 static void flag_of_a_scalar(sample *s) { s->kernel->params[1].flags = TW_PARAM_NOALIAS; }
 static void too_many_parameters(sample *s) {
-    char name[8];
+    char name[16];
     for (int i = 2; i <= TW_PARAM_MAX; i++) {
         snprintf(name, sizeof name, "p%d", i);
         tw_kernel_add_param(s->kernel, name, strlen(name), tw_type_scalar(TW_I32), 0, NULL);
@@ -235,6 +237,8 @@ static const struct {
     ROW(result_of_a_store, "tile.lds_store: must have 0 results (got 1)"),
     ROW(wrong_result_type, "arith.icmp: the result must be i1 (got vec<2 x i1>)"),
     ROW(token_operand, "arith.add: the result must be i32 (got token)"),
+    ROW(unknown_attribute_kind, "arith.icmp: predicate must be one of eq ne slt sle sgt sge ult ule ugt uge "
+                                "(got an attribute of kind 77)"),
     ROW(loop_without_region, "scf.for: must have 1 region (got 0)"),
     ROW(loop_without_index, "scf.for: the region must have 2 arguments (got 1)"),
     ROW(loop_with_fewer_results, "scf.for: must have 1 results (got 0)"),
