@@ -3,6 +3,7 @@
 #ifndef TW_ARCH_MATRIX_H
 #define TW_ARCH_MATRIX_H
 
+#include "arch/lane_map.h"
 #include "arch/target.h"
 
 #ifdef __cplusplus
@@ -21,10 +22,15 @@ typedef enum tw_matrix_format {
     TW_MATRIX_F32,
     TW_MATRIX_FP8,
     TW_MATRIX_BF8,
-    TW_MATRIX_I8,
+    TW_MATRIX_I8, /* signed; unsigned too where the instruction has a choice ("iu8") */
     TW_MATRIX_I32,
-    TW_MATRIX_F64
+    TW_MATRIX_F64,
+    TW_MATRIX_FORMAT_COUNT
 } tw_matrix_format;
+
+/* "f16", ...; NULL and 0 for a number that is no format. */
+TW_API const char *tw_matrix_format_name(tw_matrix_format format);
+TW_API unsigned tw_matrix_format_bits(tw_matrix_format format);
 
 typedef struct tw_matrix_atom tw_matrix_atom;
 
@@ -38,7 +44,8 @@ typedef struct tw_matrix_info {
     uint16_t slots[3]; /* elements a lane holds of A, B, D */
 } tw_matrix_info;
 
-/* The atoms of a target, in table order: the atom at `index`, or NULL past the end. Constant data. */
+/* The atoms of a target (of its wave size), in table order: the atom at `index`, or NULL past the end.
+ * Constant data. */
 TW_API const tw_matrix_atom *tw_matrix_atom_at(tw_target target, size_t index);
 TW_API const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name);
 TW_API tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom);
@@ -46,6 +53,8 @@ TW_API tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom);
  * A (m x k), B (k x n) or D (m x n). TW_ERR_USAGE when lane or slot is out of range. */
 TW_API tw_status tw_matrix_element(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane,
                                    unsigned slot, unsigned *row, unsigned *column);
+/* The same as bits, for code that computes with them: rows and columns are those of tw_matrix_element. */
+TW_API tw_lane_map tw_matrix_lane_map(const tw_matrix_atom *atom, tw_matrix_operand operand);
 
 #ifdef __cplusplus
 }

@@ -7,12 +7,15 @@
 
 #include "support/strbuf.h"
 
-char *llvm_tool(const char *variable, const char *arguments, const char *input) {
-    const char *program = getenv(variable);
-    if (!program) {
-        print_message("%s is not set: the tool is not installed\n", variable);
-        skip();
-    }
+void need_llc(void) {
+    if (getenv("TW_LLC_22")) return;
+    print_message("llc-22 is not installed\n");
+    skip();
+}
+
+char *llc(tw_target target, const char *input) {
+    const tw_arch_info *info = tw_arch_get(target.arch);
+    const char *wave = target.wave_size == info->wave_size ? "" : "+wavefrontsize64";
     char path[] = "/tmp/tilewright-test-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
@@ -21,7 +24,8 @@ char *llvm_tool(const char *variable, const char *arguments, const char *input) 
 
     tw_strbuf text;
     tw_strbuf_init(&text, NULL);
-    tw_strbuf_printf(&text, "'%s' %s < %s", program, arguments, path);
+    tw_strbuf_printf(&text, "'%s' -mtriple=amdgcn-amd-amdhsa -mcpu=%s -mattr=%s -o - - < %s",
+                     getenv("TW_LLC_22"), info->name, wave, path);
     FILE *pipe = popen(tw_strbuf_text(&text), "r");
     assert_non_null(pipe);
     tw_strbuf_clear(&text);
@@ -37,8 +41,18 @@ char *llvm_tool(const char *variable, const char *arguments, const char *input) 
     return output;
 }
 
-char *llc(const char *cpu, const char *mattr, const char *input) {
-    char arguments[200];
-    snprintf(arguments, sizeof arguments, "-mtriple=amdgcn-amd-amdhsa -mcpu=%s -mattr=%s -o - -", cpu, mattr);
-    return llvm_tool("TW_LLC_22", arguments, input);
+unsigned kernel_metadata(const char *assembly, const char *name, const char *key) {
+    char line[80];
+    snprintf(line, sizeof line, ".name:           %s\n", name);
+    const char *at = strstr(assembly, line);
+    assert_non_null(at);
+    at = strstr(at, key);
+    assert_non_null(at);
+    return (unsigned)strtoul(at + strlen(key), NULL, 10);
 }
+
+const char no_inputs[] =
+    "attributes #0 = { \"amdgpu-no-implicitarg-ptr\" \"amdgpu-no-dispatch-ptr\" \"amdgpu-no-queue-ptr\" "
+    "\"amdgpu-no-dispatch-id\" \"amdgpu-no-workgroup-id-x\" \"amdgpu-no-workgroup-id-y\" "
+    "\"amdgpu-no-workgroup-id-z\" \"amdgpu-no-workitem-id-x\" \"amdgpu-no-workitem-id-y\" "
+    "\"amdgpu-no-workitem-id-z\" }\n";

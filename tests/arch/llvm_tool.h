@@ -1,14 +1,19 @@
-/* Runs one of LLVM's tools on a text and gives what it printed. */
+/* Runs llc 22 on a text and gives what it printed. */
 #ifndef TW_TESTS_ARCH_LLVM_TOOL_H
 #define TW_TESTS_ARCH_LLVM_TOOL_H
 
+#include "arch/target.h"
 #include "tests/test.h"
 
-/* `variable` is the environment variable that names the program (tests/arch/meson.build sets it where the
- * tool is installed). The result, standard output alone, belongs to the caller: free() it. Skips the calling
- * test where there is no such tool, and fails it where the tool fails. */
-char *llvm_tool(const char *variable, const char *arguments, const char *input);
-/* The same for llc 22, for a processor with the features of `mattr`. */
-char *llc(const char *cpu, const char *mattr, const char *input);
+/* Skips the calling test where there is no llc 22: the environment variable TW_LLC_22 names it, and is set by
+ * tests/arch/meson.build where it is installed. Called first, before a test owns memory. */
+void need_llc(void);
+/* LLVM IR to assembly. The text belongs to the caller: free() it. Fails the test where llc fails. */
+char *llc(tw_target target, const char *input);
+/* The number after `key`, one that sorts after ".name:", in the metadata of kernel `name`. */
+unsigned kernel_metadata(const char *assembly, const char *name, const char *key);
+
+/* Attributes (#0) of a kernel that is given nothing in registers but its kernarg address. */
+extern const char no_inputs[];
 
 #endif

@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "support/strbuf.h"
-#include "tests/arch/llvm_tool.h"
-
-static tw_target target(const char *text) {
-    tw_target t;
-    assert_int_equal(tw_target_parse(text, &t, NULL), TW_OK);
-    return t;
-}
+#include "tests/arch/every_target.h"
 
 static void every_arch_has_a_row(void **state) {
     (void)state;
