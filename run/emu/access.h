@@ -1,0 +1,52 @@
+/* From a lane's address to host memory, with every check on the way. */
+#ifndef TW_RUN_EMU_ACCESS_H
+#define TW_RUN_EMU_ACCESS_H
+
+#include "run/emu/exec.h"
+
+typedef enum emu_intent { EMU_READS = 0, EMU_WRITES = 1, EMU_UPDATES = 2 /* an atomic */ } emu_intent;
+
+typedef struct emu_place {
+    uint8_t *data;
+    uint8_t *known;
+    emu_buffer *buffer; /* NULL: LDS */
+} emu_place;
+
+/* Global memory. False (and a report) where no live buffer holds all the bytes. */
+bool tw_emu_place_global_slow(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent,
+                              emu_place *out);
+/* `offset` into the LDS of the workgroup; touches the bytes for the race check. */
+bool tw_emu_place_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
+                      emu_place *out);
+/* `offset` into the private segment of a lane; the bytes must not cross a dword. */
+bool tw_emu_place_scratch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
+                          emu_place *out);
+/* Whether a flat address is scratch, whose (mostly the lane that asks), and where in the private segment. */
+bool tw_emu_is_private(const tw_emu_wave *w, uint64_t address, int *lane, uint32_t *offset);
+/* A flat address: one of the three. */
+bool tw_emu_place_flat(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent,
+                       emu_place *out);
+
+/* Reports an address that is not a multiple of `alignment`. */
+void tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment);
+
+static inline bool tw_emu_place_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes,
+                                       emu_intent intent, emu_place *out) {
+    emu_buffer *b = w->last_buffer;
+    unsigned alignment = bytes < 4 ? bytes : 4;
+    if (b && !(address & (alignment - 1)) && !b->freed && (intent == EMU_READS || !b->read_only) &&
+        tw_emu_buffer_holds(b, address, bytes)) {
+        uint64_t offset = address - b->address;
+        *out = (emu_place){b->data + offset, b->known + offset, b};
+        return true;
+    }
+    return tw_emu_place_global_slow(w, lane, address, bytes, intent, out);
+}
+
+/* Copies between a place and words. What nobody wrote reads as poison, and `unknown` says so. */
+void tw_emu_load_bytes(const tw_emu_wave *w, const emu_place *place, unsigned bytes, uint32_t *words,
+                       uint32_t *unknown);
+void tw_emu_store_bytes(const emu_place *place, unsigned bytes, const uint32_t *words,
+                        const uint32_t *unknown);
+
+#endif

@@ -1,0 +1,52 @@
+/* What atomics do to memory. */
+#include "run/emu/exec.h"
+#include "run/emu/lane_math.h"
+
+static uint32_t add_halves(uint32_t old, uint32_t data) {
+    uint32_t lo = f32_to_half_nearest(half_to_f32(old & 0xffff) + half_to_f32(data & 0xffff));
+    uint32_t hi = f32_to_half_nearest(half_to_f32(old >> 16) + half_to_f32(data >> 16));
+    return lo | hi << 16;
+}
+
+static uint32_t add_bf16s(uint32_t old, uint32_t data) {
+    uint32_t lo = f32_to_bf16_nearest(bf16_to_f32(old & 0xffff) + bf16_to_f32(data & 0xffff));
+    uint32_t hi = f32_to_bf16_nearest(bf16_to_f32(old >> 16) + bf16_to_f32(data >> 16));
+    return lo | hi << 16;
+}
+
+uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, uint64_t data,
+                              uint64_t other) {
+    bool wide = bytes == 8;
+    int64_t so = wide ? (int64_t)old : (int32_t)old, sd = wide ? (int64_t)data : (int32_t)data;
+    switch ((emu_atomic)operation) {
+    case EMU_ATOMIC_SWAP: return data;
+    case EMU_ATOMIC_CMPSWAP:
+    case EMU_ATOMIC_CMPSTORE: return old == other ? data : old;
+    case EMU_ATOMIC_CMPST: return old == data ? other : old;
+    case EMU_ATOMIC_MSKOR: return (old & ~data) | other;
+    case EMU_ATOMIC_WRAP: return old >= data ? old - data : old + other;
+    case EMU_ATOMIC_ADD: return old + data;
+    case EMU_ATOMIC_SUB: return old - data;
+    case EMU_ATOMIC_RSUB: return data - old;
+    case EMU_ATOMIC_SMIN: return so < sd ? old : data;
+    case EMU_ATOMIC_UMIN: return old < data ? old : data;
+    case EMU_ATOMIC_SMAX: return so > sd ? old : data;
+    case EMU_ATOMIC_UMAX: return old > data ? old : data;
+    case EMU_ATOMIC_AND: return old & data;
+    case EMU_ATOMIC_OR: return old | data;
+    case EMU_ATOMIC_XOR: return old ^ data;
+    case EMU_ATOMIC_INC: return old >= data ? 0 : old + 1;
+    case EMU_ATOMIC_DEC: return old == 0 || old > data ? data : old - 1;
+    case EMU_ATOMIC_SUB_CLAMP: return old > data ? old - data : 0;
+    case EMU_ATOMIC_COND_SUB: return old >= data ? old - data : old;
+    case EMU_ATOMIC_ADD_F32: return f32_bits(as_f32((uint32_t)old) + as_f32((uint32_t)data));
+    case EMU_ATOMIC_ADD_F64: return f64_bits(as_f64(old) + as_f64(data));
+    case EMU_ATOMIC_MIN_F32: return f32_bits(min_number(as_f32((uint32_t)old), as_f32((uint32_t)data)));
+    case EMU_ATOMIC_MAX_F32: return f32_bits(max_number(as_f32((uint32_t)old), as_f32((uint32_t)data)));
+    case EMU_ATOMIC_MIN_F64: return f64_bits(min_number64(as_f64(old), as_f64(data)));
+    case EMU_ATOMIC_MAX_F64: return f64_bits(max_number64(as_f64(old), as_f64(data)));
+    case EMU_ATOMIC_PK_ADD_F16: return add_halves((uint32_t)old, (uint32_t)data);
+    case EMU_ATOMIC_PK_ADD_BF16: return add_bf16s((uint32_t)old, (uint32_t)data);
+    }
+    return old;
+}

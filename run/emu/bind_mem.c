@@ -1,0 +1,180 @@
+/* Binding of memory instructions and of those with a handler of their own. */
+#include "run/emu/bind.h"
+
+#include "run/emu/hwreg.h"
+
+static const char *const OFFSET_MODIFIERS[] = {"offset",  "scale_offset", "offen", "idxen",
+                                               "offset0", "offset1",      NULL};
+
+static void bind_offsets(emu_binding *b) {
+    const emu_text_modifier *m = tw_emu_text_find(b->text, "offset");
+    tw_emu_bind_known_modifiers(b, OFFSET_MODIFIERS);
+    if (m && m->count) b->out->imm = m->value[0];
+    if ((m = tw_emu_text_find(b->text, "offset0")) && m->count) b->out->imm = m->value[0];
+    if ((m = tw_emu_text_find(b->text, "offset1")) && m->count) b->out->imm2 = m->value[0];
+    if (tw_emu_text_find(b->text, "scale_offset")) b->out->flags |= EMU_I_SCALE;
+    if (tw_emu_text_find(b->text, "offen")) b->out->flags |= EMU_I_OFFEN;
+    if (tw_emu_text_find(b->text, "idxen")) b->out->flags |= EMU_I_IDXEN;
+}
+
+static bool is_off(const emu_text_operand *t) { return t->kind == EMU_TEXT_NAME && !strcmp(t->name, "off"); }
+static bool is_sgpr(const emu_text_operand *t) { return t->kind == EMU_TEXT_REGISTER && t->file == 's'; }
+
+/* Registers of the data operand: of compare-and-swap a pair of values. */
+static unsigned data_words(const emu_row *row) {
+    unsigned words = (emu_mem_bytes(row) + 3) / 4;
+    return row->exec == tw_emu_exec_vmem_atomic && emu_mem_what(row) == EMU_ATOMIC_CMPSWAP ? 2 * words
+                                                                                           : words;
+}
+
+/* A register that loads and atomics may name with a 16-bit half. */
+static void bind_data(emu_binding *b, unsigned index, unsigned words, unsigned slot, emu_operand *out) {
+    tw_emu_bind_register(b, index, words, slot, out);
+    if (!b->reason && out->kind != EMU_OPERAND_VGPR) b->reason = "data that is no vector register";
+}
+
+/* load: vdst, vaddr, saddr; store: vaddr, vdata, saddr; atomic: [vdst,] vaddr, vdata, saddr. */
+void tw_emu_bind_global(emu_binding *b) {
+    emu_inst *i = b->out;
+    const emu_row *row = b->row;
+    const emu_text *t = b->text;
+    unsigned count = t->operands, words = data_words(row);
+    bool load = row->exec == tw_emu_exec_vmem_load, atomic = row->exec == tw_emu_exec_vmem_atomic;
+    bind_offsets(b);
+    bool has_scalar = count && (is_off(&t->operand[count - 1]) || is_sgpr(&t->operand[count - 1]));
+    unsigned vectors = count - (has_scalar ? 1 : 0);
+    unsigned next = 0;
+    if (vectors != (load ? 2u : 2u) && !(atomic && vectors == 3)) {
+        b->reason = "an unexpected number of operands";
+        return;
+    }
+    if (load || vectors == 3) {
+        bind_data(b, next++, atomic ? (emu_mem_bytes(row) + 3) / 4 : words, 3, &i->d);
+        if (atomic) i->flags |= EMU_I_RETURN;
+    }
+    if (has_scalar && is_sgpr(&t->operand[count - 1])) {
+        const emu_text_operand *s = &t->operand[count - 1];
+        tw_emu_bind_register(b, count - 1, s->count == 0 ? 1 : s->count, 2, &i->s[2]);
+        if (s->reg == EMU_S_NULL) i->s[2].kind = EMU_OPERAND_NONE;
+    }
+    if (!is_off(&t->operand[next])) {
+        unsigned address_words =
+            emu_mem_space(row) == EMU_SPACE_SCRATCH || i->s[2].kind != EMU_OPERAND_NONE ? 1 : 2;
+        tw_emu_bind_register(b, next, address_words, 0, &i->s[0]);
+    }
+    next++;
+    if (!load) bind_data(b, next, words, 1, &i->s[1]);
+    i->exec = row->exec;
+}
+
+/* vdata, vaddr or off, srsrc, soffset */
+void tw_emu_bind_buffer(emu_binding *b) {
+    emu_inst *i = b->out;
+    const emu_row *row = b->row;
+    bool atomic = row->exec == tw_emu_exec_vmem_atomic;
+    bind_offsets(b);
+    if (b->text->operands != 4) {
+        b->reason = "an unexpected number of operands";
+        return;
+    }
+    bind_data(b, 0, data_words(row), 3, &i->s[1]);
+    i->d = i->s[1];
+    if (atomic) {
+        const emu_text_modifier *th = tw_emu_text_find(b->text, "th");
+        bool returns = tw_emu_text_find(b->text, "glc") || tw_emu_text_find(b->text, "sc0") ||
+                       (th && (strstr(th->word, "RETURN") || (b->bytes[6] & 0x10)));
+        if (returns) i->flags |= EMU_I_RETURN;
+        i->d.words = (uint8_t)((emu_mem_bytes(row) + 3) / 4);
+    }
+    if (!is_off(&b->text->operand[1])) {
+        bool both = i->flags & EMU_I_OFFEN && i->flags & EMU_I_IDXEN;
+        tw_emu_bind_register(b, 1, both ? 2 : 1, 0, &i->s[0]);
+    }
+    tw_emu_bind_register(b, 2, 4, 2, &i->s[2]);
+    tw_emu_bind_operand(b, 3, T_B32, 2, &i->s[3]);
+    if (!b->reason && i->s[2].kind != EMU_OPERAND_SGPR)
+        b->reason = "a buffer resource that is no scalar register";
+    i->exec = row->exec;
+}
+
+/* load: vdst, addr; store: addr, data[, data2]; atomic: [vdst,] addr, data[, data2] */
+void tw_emu_bind_lds(emu_binding *b) {
+    emu_inst *i = b->out;
+    const emu_row *row = b->row;
+    unsigned bytes = emu_mem_bytes(row), words = (bytes + 3) / 4, what = emu_mem_what(row), next = 0;
+    bool atomic = row->exec == tw_emu_exec_lds_atomic, load = row->exec == tw_emu_exec_lds_load;
+    bool two = !atomic && what >= EMU_ACCESS_LOAD2;
+    bool two_data = atomic ? what >= EMU_ATOMIC_CMPSTORE && what <= EMU_ATOMIC_WRAP : two && !load;
+    bind_offsets(b);
+    if (load || row->dst != T_NONE) bind_data(b, next++, load && two ? 2 * words : words, 3, &i->d);
+    if (row->dst != T_NONE) i->flags |= EMU_I_RETURN;
+    tw_emu_bind_register(b, next++, 1, 0, &i->s[0]);
+    if (!load) bind_data(b, next++, words, 1, &i->s[1]);
+    if (two_data) bind_data(b, next++, words, 2, &i->s[2]);
+    if (next != b->text->operands) b->reason = "an unexpected number of operands";
+    i->exec = row->exec;
+}
+
+/* sdst, sbase, soffset or immediate */
+void tw_emu_bind_smem(emu_binding *b) {
+    emu_inst *i = b->out;
+    unsigned bytes = emu_mem_bytes(b->row);
+    bool buffer = emu_mem_space(b->row) == EMU_SPACE_BUFFER;
+    bind_offsets(b);
+    tw_emu_bind_register(b, 0, (bytes + 3) / 4, 3, &i->d);
+    tw_emu_bind_register(b, 1, buffer ? 4 : 2, 0, &i->s[0]);
+    if (b->reason) return;
+    if (b->text->operands < 3) {
+        b->reason = "fewer operands than expected";
+        return;
+    }
+    const emu_text_operand *t = &b->text->operand[2];
+    if (t->kind == EMU_TEXT_INTEGER) {
+        i->imm = t->integer;
+    } else if (t->kind == EMU_TEXT_REGISTER && t->reg != EMU_S_NULL) {
+        tw_emu_bind_register(b, 2, 1, 1, &i->s[1]);
+    } else if (t->kind != EMU_TEXT_REGISTER) {
+        b->reason = "an operand that is not known";
+    }
+    i->exec = b->row->exec;
+}
+
+static void bind_hwreg(emu_binding *b, unsigned index) {
+    const emu_text_operand *t = index < b->text->operands ? &b->text->operand[index] : NULL;
+    unsigned offset, size;
+    int id = t && t->kind == EMU_TEXT_CALL && !strcmp(t->name, "hwreg")
+                 ? tw_emu_hwreg_parse(t->args, &offset, &size)
+                 : -1;
+    if (id < 0) {
+        b->reason = "a hardware register that is not known";
+        return;
+    }
+    b->out->imm = id;
+    b->out->imm2 = (int64_t)(offset | size << 8);
+}
+
+void tw_emu_bind_special(emu_binding *b) {
+    emu_inst *i = b->out;
+    const emu_row *row = b->row;
+    static const char *const KNOWN[] = {"op_sel", "offset", "offset0", "offset1", "bound_ctrl", "fi", NULL};
+    tw_emu_bind_known_modifiers(b, KNOWN);
+    unsigned next = 0;
+    if (row->exec == tw_emu_exec_setreg) bind_hwreg(b, next++);
+    if (row->dst != T_NONE) tw_emu_bind_operand(b, next++, (emu_type)row->dst, 3, &i->d);
+    if (row->exec == tw_emu_exec_getreg) bind_hwreg(b, next++);
+    for (unsigned k = 0; k < 3 && row->src[k] != T_NONE && !b->reason; k++) {
+        tw_emu_bind_operand(b, next++, (emu_type)row->src[k], k, &i->s[k]);
+        i->sources = (uint8_t)(k + 1);
+    }
+    const emu_text_modifier *sel = tw_emu_text_find(b->text, "op_sel");
+    if (sel && sel->count >= 2) {
+        if (sel->value[0]) i->flags |= EMU_I_FETCH_INACTIVE;
+        if (sel->value[1]) i->flags |= EMU_I_BOUND_CTRL;
+    }
+    const emu_text_modifier *m = tw_emu_text_find(b->text, "fi");
+    if (m && m->count && m->value[0]) i->flags |= EMU_I_FETCH_INACTIVE;
+    if (tw_emu_text_find(b->text, "bound_ctrl")) i->flags |= EMU_I_BOUND_CTRL;
+    /* The offset of LDS instructions is the low half of their first word, whatever the text makes of it. */
+    if (row->cls == EMU_CLASS_LDS) i->imm = b->bytes[0] | b->bytes[1] << 8;
+    i->exec = row->exec;
+}

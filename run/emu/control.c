@@ -1,0 +1,210 @@
+/* Control flow, barriers, modes and what the scalar unit knows of the hardware. */
+#include "run/emu/exec.h"
+
+#include <fenv.h>
+
+#include "run/emu/hwreg.h"
+
+void tw_emu_exec_nop(tw_emu_wave *w, const emu_inst *i) { (void)w, (void)i; }
+
+void tw_emu_exec_link(tw_emu_wave *w, const emu_inst *i) {
+    w->pc = i->target;
+    w->executed--; /* it is no instruction */
+    w->counts[i->cls]--;
+}
+
+void tw_emu_exec_unknown(tw_emu_wave *w, const emu_inst *i) {
+    tw_emu_fatal(w, -1, "the emulator does not know this instruction: %s", (const char *)i->fn.any);
+}
+
+void tw_emu_exec_undecodable(tw_emu_wave *w, const emu_inst *i) {
+    (void)i;
+    tw_emu_fatal(w, -1, "there is no instruction at this address");
+}
+
+void tw_emu_exec_endpgm(tw_emu_wave *w, const emu_inst *i) {
+    (void)i;
+    w->state = EMU_WAVE_DONE;
+}
+
+/* ---- branches ---- */
+
+/* vccz and vccnz depend on unknown bits only where no known bit decides. */
+static bool vcc_undecided(const tw_emu_wave *w) {
+    uint32_t known = 0, unknown = 0;
+    for (unsigned half = 0; half < w->halves; half++) {
+        unknown |= w->su[EMU_S_VCC + half];
+        known |= w->s[EMU_S_VCC + half] & ~w->su[EMU_S_VCC + half];
+    }
+    return unknown && !known;
+}
+
+static bool vcc_zero(const tw_emu_wave *w) {
+    return !w->s[EMU_S_VCC] && (w->halves == 1 || !w->s[EMU_S_VCC + 1]);
+}
+
+void tw_emu_exec_branch(tw_emu_wave *w, const emu_inst *i) {
+    bool taken = true, undecided = false;
+    switch ((emu_branch)i->row->arg) {
+    case EMU_BRANCH_ALWAYS: break;
+    case EMU_BRANCH_SCC0: taken = !w->scc; break;
+    case EMU_BRANCH_SCC1: taken = w->scc; break;
+    case EMU_BRANCH_VCCZ: taken = vcc_zero(w); break;
+    case EMU_BRANCH_VCCNZ: taken = !vcc_zero(w); break;
+    case EMU_BRANCH_EXECZ: taken = !emu_exec_mask(w); break;
+    case EMU_BRANCH_EXECNZ: taken = emu_exec_mask(w); break;
+    case EMU_BRANCH_CALL: tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0); break;
+    }
+    if (i->row->arg == EMU_BRANCH_SCC0 || i->row->arg == EMU_BRANCH_SCC1) undecided = w->scc_unknown;
+    if (i->row->arg == EMU_BRANCH_VCCZ || i->row->arg == EMU_BRANCH_VCCNZ) undecided = vcc_undecided(w);
+    if (undecided) tw_emu_report(w, -1, "a branch depends on bits that nobody wrote");
+    if (taken) w->pc = i->target;
+}
+
+void tw_emu_exec_getpc(tw_emu_wave *w, const emu_inst *i) {
+    tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0);
+}
+
+/* Addresses of code are sign extended where compilers make them from 32-bit halves. */
+void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t unknown, to = tw_emu_scalar_read(w, &i->s[0], &unknown);
+    if (unknown) {
+        tw_emu_fatal(w, -1, "a jump to an address made of bits that nobody wrote");
+        return;
+    }
+    if (i->row->arg) tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0);
+    const emu_inst *target = tw_emu_code_at(w->launch->code, to);
+    if (!target)
+        tw_emu_fatal(w, -1, "out of memory while decoding");
+    else if (target->exec == tw_emu_exec_undecodable)
+        tw_emu_fatal(w, -1, "a jump to an address that holds no code (got 0x%llx)", (unsigned long long)to);
+    else
+        w->pc = target;
+}
+
+/* ---- barriers ---- */
+
+enum { WORKGROUP_BARRIER = -1 };
+
+static bool is_workgroup_barrier(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t unknown;
+    int32_t id = (int32_t)tw_emu_scalar_read(w, &i->s[0], &unknown);
+    if ((int16_t)id == WORKGROUP_BARRIER) return true;
+    tw_emu_fatal(w, -1, "the emulator does not know this barrier (got %d)", (int)id);
+    return false;
+}
+
+void tw_emu_exec_barrier(tw_emu_wave *w, const emu_inst *i) {
+    (void)i;
+    w->state = EMU_WAVE_BARRIER;
+    tw_emu_barrier_arrive(w);
+}
+
+void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i) {
+    if (!is_workgroup_barrier(w, i)) return;
+    if (w->barrier_signalled) {
+        tw_emu_report(w, -1, "a second barrier signal without a wait between");
+        return;
+    }
+    w->barrier_signalled = true;
+    if (i->row->arg) {
+        w->scc = w->group->arrived == 0;
+        w->scc_unknown = 0;
+    }
+    tw_emu_barrier_arrive(w);
+}
+
+void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i) {
+    if (!is_workgroup_barrier(w, i)) return;
+    if (!w->barrier_signalled) {
+        tw_emu_report(w, -1, "a barrier wait without a signal before");
+        return;
+    }
+    if (w->barrier_passed)
+        w->barrier_signalled = w->barrier_passed = false;
+    else
+        w->state = EMU_WAVE_BARRIER;
+}
+
+void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i) {
+    (void)i;
+    w->yield = true;
+}
+
+void tw_emu_exec_trap(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t unknown;
+    unsigned number = (unsigned)tw_emu_scalar_read(w, &i->s[0], &unknown);
+    tw_emu_fatal(w, -1, "the kernel trapped (got trap %u)", number);
+}
+
+/* ---- modes and hardware registers ---- */
+
+void tw_emu_mode_changed(tw_emu_wave *w) {
+    bool ieee = w->mode >> 9 & 1, clamp = w->mode >> 8 & 1;
+    /* gfx12 has neither bit: NaNs clamp to zero, and minima know only numbers. */
+    if (w->launch->isa >= TW_ISA_GFX12) {
+        ieee = false;
+        clamp = true;
+    }
+    w->lane_mode = (ieee ? EMU_MODE_IEEE : 0) | (clamp ? EMU_MODE_DX10_CLAMP : 0);
+    w->slow_float = (w->mode & 0xff) != 0xf0;
+}
+
+static uint32_t read_hwreg(tw_emu_wave *w, emu_hwreg id) {
+    switch (id) {
+    case EMU_HWREG_MODE: return w->mode;
+    case EMU_HWREG_SHADER_CYCLES_LO: return (uint32_t)w->executed;
+    case EMU_HWREG_SHADER_CYCLES_HI: return (uint32_t)(w->executed >> 32);
+    case EMU_HWREG_FLAT_SCR_LO: return w->s[EMU_S_FLAT_SCRATCH];
+    case EMU_HWREG_FLAT_SCR_HI: return w->s[EMU_S_FLAT_SCRATCH + 1];
+    case EMU_HWREG_SH_MEM_BASES:
+        return (uint32_t)(EMU_SHARED_APERTURE >> 32 & 0xffff0000u) | (uint32_t)(EMU_PRIVATE_APERTURE >> 48);
+    default: return 0; /* where in the hardware a wave runs: always the first place */
+    }
+}
+
+static void write_hwreg(tw_emu_wave *w, const emu_inst *i, uint32_t value) {
+    unsigned offset = (unsigned)(i->imm2 & 0xff), size = (unsigned)(i->imm2 >> 8);
+    uint32_t mask = (size == 32 ? 0xffffffffu : (1u << size) - 1) << offset;
+    switch ((emu_hwreg)i->imm) {
+    case EMU_HWREG_MODE:
+        w->mode = (w->mode & ~mask) | (value << offset & mask);
+        tw_emu_mode_changed(w);
+        break;
+    case EMU_HWREG_FLAT_SCR_LO: w->s[EMU_S_FLAT_SCRATCH] = value; break;
+    case EMU_HWREG_FLAT_SCR_HI: w->s[EMU_S_FLAT_SCRATCH + 1] = value; break;
+    case EMU_HWREG_SCHED_MODE:
+    case EMU_HWREG_TRAPSTS: break;
+    default: tw_emu_fatal(w, -1, "the emulator cannot write this hardware register");
+    }
+}
+
+void tw_emu_exec_getreg(tw_emu_wave *w, const emu_inst *i) {
+    unsigned offset = (unsigned)(i->imm2 & 0xff), size = (unsigned)(i->imm2 >> 8);
+    uint32_t v = read_hwreg(w, (emu_hwreg)i->imm) >> offset;
+    if (size < 32) v &= (1u << size) - 1;
+    tw_emu_scalar_write(w, &i->d, v, 0);
+}
+
+void tw_emu_exec_setreg(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t unknown, v = tw_emu_scalar_read(w, &i->s[0], &unknown);
+    if (unknown) tw_emu_report(w, -1, "a hardware register is set to bits that nobody wrote");
+    write_hwreg(w, i, (uint32_t)v);
+}
+
+void tw_emu_exec_mode_bits(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t unknown;
+    uint32_t v = (uint32_t)tw_emu_scalar_read(w, &i->s[0], &unknown) & 15, shift = i->row->arg;
+    w->mode = (w->mode & ~(15u << shift)) | v << shift;
+    tw_emu_mode_changed(w);
+}
+
+/* Bits 1:0, 3:2, 5:4 and 7:6: which block of 256 VGPRs sources 0, 1, 2 and the result are in. */
+void tw_emu_exec_vgpr_msb(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t unknown;
+    uint32_t v = (uint32_t)tw_emu_scalar_read(w, &i->s[0], &unknown);
+    for (unsigned slot = 0; slot < 4; slot++)
+        w->msb[slot] = (v >> (2 * slot) & 3) * 256 * EMU_LANES;
+}
+
+void tw_emu_exec_clock(tw_emu_wave *w, const emu_inst *i) { tw_emu_scalar_write(w, &i->d, w->executed, 0); }

@@ -1,0 +1,3 @@
+/* Lane functions for any host. */
+#define LANES_TABLE tw_emu_lanes_base
+#include "run/emu/lanes.h"

@@ -1,0 +1,168 @@
+/* Running one workgroup: its waves take turns, a slice each, until all are done. */
+#include <stdlib.h>
+
+#include "run/emu/exec.h"
+
+/* Instructions of a slice: waves that spin on LDS let the others come to it. */
+enum { SLICE = 4096 };
+
+emu_group *tw_emu_group_new(emu_launch_state *launch) {
+    emu_group *g = calloc(1, sizeof *g);
+    if (!g) return NULL;
+    size_t waves = launch->waves_per_group, registers = launch->file_registers, halves = launch->halves;
+    size_t file = registers * EMU_LANES * halves;
+    g->launch = launch;
+    g->wave_count = launch->waves_per_group;
+    g->lds_bytes = launch->lds_bytes;
+    g->waves = calloc(waves, sizeof *g->waves);
+    g->registers = calloc(waves * file * 2, sizeof *g->registers);
+    g->flags = calloc(waves, registers);
+    g->lds = calloc(1, g->lds_bytes + 1u);
+    g->lds_known = calloc(1, g->lds_bytes + 1u);
+    if (launch->check_lds_races && g->lds_bytes && waves > 1) {
+        g->lds_touch = calloc(g->lds_bytes, sizeof *g->lds_touch);
+        if (!g->lds_touch) goto no_memory;
+    }
+    if (!g->waves || !g->registers || !g->flags || !g->lds || !g->lds_known) goto no_memory;
+    for (size_t k = 0; k < waves; k++) {
+        uint32_t *own = g->registers + k * file * 2;
+        for (size_t half = 0; half < halves; half++) {
+            g->waves[k].v[half] = own + half * registers * EMU_LANES;
+            g->waves[k].u[half] = own + file + half * registers * EMU_LANES;
+        }
+        g->waves[k].vflag = g->flags + k * registers;
+    }
+    return g;
+no_memory:
+    tw_emu_group_free(g);
+    return NULL;
+}
+
+void tw_emu_group_free(emu_group *g) {
+    if (!g) return;
+    free(g->waves);
+    free(g->registers);
+    free(g->flags);
+    free(g->lds);
+    free(g->lds_known);
+    free(g->lds_touch);
+    free(g);
+}
+
+/* ---- barriers ---- */
+
+static uint32_t live_waves(const emu_group *g) {
+    uint32_t live = 0;
+    for (uint32_t k = 0; k < g->wave_count; k++)
+        live += g->waves[k].state < EMU_WAVE_DONE;
+    return live;
+}
+
+static void complete_barrier(emu_group *g) {
+    g->arrived = 0;
+    for (uint32_t k = 0; k < g->wave_count; k++) {
+        tw_emu_wave *w = &g->waves[k];
+        if (w->state == EMU_WAVE_BARRIER) {
+            w->state = EMU_WAVE_READY;
+            w->barrier_signalled = w->barrier_passed = false;
+            w->waits++;
+        } else if (w->barrier_signalled) {
+            w->barrier_passed = true;
+        }
+    }
+}
+
+void tw_emu_barrier_arrive(tw_emu_wave *w) {
+    emu_group *g = w->group;
+    w->signals++;
+    g->arrived++;
+    if (g->arrived < live_waves(g)) return;
+    if (live_waves(g) < g->wave_count) {
+        tw_emu_report(w, -1, "a barrier that %u of the workgroup's %u waves skipped",
+                      g->wave_count - live_waves(g), g->wave_count);
+    }
+    complete_barrier(g);
+}
+
+/* A wave ended: it may have been the last that a barrier waited for. */
+static void wave_ended(emu_group *g) {
+    uint32_t live = live_waves(g);
+    if (!live || g->arrived < live) return;
+    for (uint32_t k = 0; k < g->wave_count; k++) {
+        tw_emu_wave *w = &g->waves[k];
+        if (w->state != EMU_WAVE_BARRIER) continue;
+        tw_emu_report(w, -1, "a barrier that %u of the workgroup's %u waves skipped", g->wave_count - live,
+                      g->wave_count);
+        break;
+    }
+    complete_barrier(g);
+}
+
+/* ---- slices ---- */
+
+static bool trace(tw_emu_wave *w, const emu_inst *i) {
+    const tw_emu_launch *o = w->launch->options;
+    uint64_t offset;
+    if (i->exec == tw_emu_exec_link) return true;
+    tw_emu_trace_event event = {.kernel = w->launch->kernel->name,
+                                .pc = i->pc,
+                                .text = i->text,
+                                .workgroup = w->group->id,
+                                .wave = w->index,
+                                .exec = emu_exec_mask(w),
+                                .state = w};
+    tw_emu_code_where(w->launch->code, i->pc, &offset);
+    event.offset = offset;
+    return o->trace(o->trace_user, &event);
+}
+
+static void run_slice(tw_emu_wave *w) {
+    uint64_t end = w->executed + SLICE;
+    bool traced = w->launch->options->trace != NULL;
+    if (end > w->budget) end = w->budget;
+    w->yield = false;
+    while (w->state == EMU_WAVE_READY && w->executed < end && !w->yield) {
+        const emu_inst *i = w->pc;
+        w->current = i;
+        if (traced && !trace(w, i)) {
+            w->group->stop = w->group->traced_out = true;
+            return;
+        }
+        w->pc = i + 1;
+        w->executed++;
+        w->counts[i->cls]++;
+        i->exec(w, i);
+    }
+    if (w->state == EMU_WAVE_READY && w->executed >= w->budget)
+        tw_emu_fatal(w, -1, "an endless loop: the wave has executed its budget of instructions (got %llu)",
+                     (unsigned long long)w->budget);
+}
+
+static void start(emu_group *g, uint64_t number) {
+    tw_dim3 grid = g->launch->options->grid;
+    g->number = number;
+    g->id = (tw_dim3){(uint32_t)(number % grid.x), (uint32_t)(number / grid.x % grid.y),
+                      (uint32_t)(number / grid.x / grid.y)};
+    g->arrived = 0;
+    g->in_turn = g->stop = g->traced_out = false;
+    g->report_count = 0;
+    if (g->lds_bytes) memset(g->lds_known, g->launch->check_unknown ? 0 : 0xff, g->lds_bytes);
+    if (g->lds_touch) memset(g->lds_touch, 0, g->lds_bytes * sizeof *g->lds_touch);
+    for (uint32_t k = 0; k < g->wave_count; k++)
+        tw_emu_wave_start(&g->waves[k], g, k);
+}
+
+void tw_emu_group_run(emu_group *g, uint64_t number) {
+    start(g, number);
+    bool running = true;
+    while (running && !g->stop) {
+        running = false;
+        for (uint32_t k = 0; k < g->wave_count && !g->stop; k++) {
+            tw_emu_wave *w = &g->waves[k];
+            if (w->state != EMU_WAVE_READY) continue;
+            running = true;
+            run_slice(w);
+            if (w->state == EMU_WAVE_DONE) wave_ended(g);
+        }
+    }
+}

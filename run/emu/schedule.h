@@ -1,0 +1,91 @@
+/* Workgroups while they run, and the launch that they belong to. */
+#ifndef TW_RUN_EMU_SCHEDULE_H
+#define TW_RUN_EMU_SCHEDULE_H
+
+#include "run/emu/code.h"
+#include "run/emu/state.h"
+
+/* One report, before it becomes a diagnostic. */
+typedef struct emu_report {
+    uint64_t workgroup;
+    const emu_inst *inst;
+    const char *kind;  /* the format of the message: equal for equal kinds */
+    const char *where; /* the function */
+    bool fatal;
+    char text[512];
+} emu_report;
+
+#define EMU_GROUP_REPORTS 32
+
+/* Who touched a byte of LDS last (access.c). */
+typedef struct emu_lds_touch {
+    uint32_t writer, reader; /* barriers that the wave had signalled, and the wave */
+    bool atomic;             /* the writer was an atomic */
+} emu_lds_touch;
+
+struct emu_group {
+    emu_launch_state *launch;
+    tw_dim3 id;
+    uint64_t number; /* in launch order */
+    tw_emu_wave *waves;
+    uint32_t wave_count;
+    uint8_t *lds, *lds_known;
+    emu_lds_touch *lds_touch; /* NULL: races are not looked for */
+    uint32_t lds_bytes;
+    uint32_t arrived;      /* waves at the barrier */
+    bool in_turn;          /* all workgroups before this one are complete */
+    bool stop, traced_out; /* a report ends the launch; a trace does */
+    emu_report reports[EMU_GROUP_REPORTS];
+    uint32_t report_count;
+    uint64_t bytes_read, bytes_written, lds_read, lds_written, bank_conflicts;
+    uint64_t scratch_offset; /* where the scratch of this group's waves begins */
+    uint32_t *registers;     /* values and unknown bits of all waves */
+    uint8_t *flags;
+};
+
+/* What a launch needs to know at run time. */
+struct emu_launch_state {
+    emu_memory *memory;
+    emu_code *code;
+    const tw_emu_launch *options;
+    const tw_kernel_info *kernel;
+    const emu_inst *entry;
+    tw_target target;
+    tw_isa isa;
+    bool check_unknown, check_alignment, check_lds_races;
+    uint8_t halves; /* of a wave: 1 or 2 blocks of 32 lanes */
+    uint32_t lds_bytes, waves_per_group, work_items;
+    uint64_t groups, budget;
+    emu_buffer *kernarg, *packet, *scratch;
+    uint32_t scratch_bytes;  /* a work-item */
+    uint32_t vgprs, agprs;   /* allocated */
+    uint32_t file_registers; /* that an instruction can name */
+    uint32_t rsrc1, rsrc2, rsrc3;
+    uint16_t properties, preload;
+    struct emu_turns *turns;
+};
+
+/* Adds a report about the instruction at hand. `lane` is -1 where no lane is meant. The wave goes on. */
+void tw_emu_report(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
+/* The same, and the launch cannot go on. */
+void tw_emu_fatal(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
+/* Where `address` lies, in words: "12 bytes past the end of 'x' (1024 bytes at 0x...)". */
+void tw_emu_describe_address(const emu_memory *memory, uint64_t address, char *out, size_t size);
+
+/* Blocks until every earlier workgroup is complete: what happens after it in this workgroup happens as if
+ * workgroups ran one after the other. */
+void tw_emu_wait_turn(tw_emu_wave *w);
+
+/* The wave has signalled the barrier; when all live waves have, they may pass. */
+void tw_emu_barrier_arrive(tw_emu_wave *w);
+
+/* Memory for workgroups of a launch; a group is used again for the next workgroup. NULL: no memory. */
+emu_group *tw_emu_group_new(emu_launch_state *launch);
+void tw_emu_group_free(emu_group *group);
+/* Runs workgroup `number` to its end. */
+void tw_emu_group_run(emu_group *group, uint64_t number);
+
+/* First state of a wave, from the kernel descriptor (wave.c). */
+void tw_emu_wave_start(tw_emu_wave *w, emu_group *group, uint32_t index);
+
+#endif

@@ -1,0 +1,133 @@
+#include "tests/emu/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/kernarg.h"
+
+static const char *const TARGETS[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
+                                      "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
+static const char *const LEVELS[] = {"O0", "O2", "O3"};
+enum { TARGET_COUNT = sizeof TARGETS / sizeof TARGETS[0], LEVEL_COUNT = sizeof LEVELS / sizeof LEVELS[0] };
+
+static void must(harness *h, tw_status status, const char *what) {
+    if (status == TW_OK) return;
+    print_error("%s: %s\n%s", what, tw_status_name(status), tw_diag_text(h->diag));
+    fail();
+}
+
+void harness_open(harness *h, const char *name, const char *target, const char *level) {
+    char path[512];
+    tw_target t;
+    memset(h, 0, sizeof *h);
+    h->diag = tw_diag_new(NULL);
+    assert_non_null(h->diag);
+    h->threads = 1;
+    h->budget = 50000000;
+    snprintf(path, sizeof path, "%s/%s.%s.%s.hsaco", KERNEL_FOLDER, name, target, level);
+    must(h, tw_target_parse(target, &t, h->diag), target);
+    must(h, tw_emu_new(t, &h->emu, h->diag), target);
+    must(h, tw_code_object_read(path, &h->object, h->diag), path);
+    must(h, tw_emu_load(h->emu, h->object, &h->module, h->diag), path);
+}
+
+void harness_close(harness *h) {
+    tw_emu_free(h->emu);
+    tw_code_object_release(h->object);
+    tw_diag_free(h->diag);
+}
+
+uint64_t harness_buffer(harness *h, const char *name, const void *data, size_t bytes) {
+    uint64_t address;
+    must(h, tw_emu_alloc(h->emu, bytes, name, &address, h->diag), name);
+    if (data) must(h, tw_emu_write(h->emu, address, data, bytes, h->diag), name);
+    return address;
+}
+
+void harness_read(harness *h, uint64_t address, void *to, size_t bytes) {
+    must(h, tw_emu_read(h->emu, address, to, bytes, h->diag), "read");
+}
+
+harness_arg harness_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (harness_arg){bits, 4};
+}
+
+tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 block, uint32_t dynamic_lds,
+                      const harness_arg *args, size_t count) {
+    const tw_kernel_info *info = tw_code_object_kernel(h->object, kernel);
+    uint8_t explicit_bytes[512] = {0}, segment[1024] = {0}, known[1024] = {0};
+    tw_launch_shape shape = {grid, block, dynamic_lds};
+    if (!info) fail_msg("no kernel '%s'", kernel);
+    assert_int_equal(count, tw_kernarg_explicit_count(info));
+    for (size_t k = 0; k < count; k++) {
+        const tw_arg_info *a = tw_kernarg_explicit_at(info, k);
+        assert_int_equal(a->size, args[k].size);
+        memcpy(explicit_bytes + a->offset, &args[k].bits, a->size);
+    }
+    assert_true(info->kernarg_size <= sizeof segment);
+    tw_diag_clear(h->diag);
+    must(h,
+         tw_kernarg_fill(info, &shape, explicit_bytes, tw_kernarg_explicit_size(info), segment, known,
+                         h->diag),
+         kernel);
+    tw_emu_launch launch = {.kernel = info,
+                            .grid = grid,
+                            .block = block,
+                            .dynamic_lds = dynamic_lds,
+                            .kernarg = segment,
+                            .kernarg_size = info->kernarg_size,
+                            .kernarg_known = known,
+                            .threads = h->threads,
+                            .budget = h->budget,
+                            .disabled_checks = h->disabled_checks};
+    return tw_emu_run(h->module, &launch, &h->counts, h->diag);
+}
+
+void harness_run(harness *h, const char *kernel, unsigned grid, unsigned block, const harness_arg *args,
+                 size_t count) {
+    must(h, harness_try(h, kernel, (tw_dim3){grid, 1, 1}, (tw_dim3){block, 1, 1}, 0, args, count), kernel);
+}
+
+uint32_t harness_random(uint32_t *state) {
+    uint32_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return *state = x;
+}
+
+typedef struct instance {
+    const harness_case *test;
+    const char *target, *level;
+    char name[80];
+} instance;
+
+static void run_instance(void **state) {
+    const instance *i = *state;
+    harness h;
+    harness_open(&h, i->test->file, i->target, i->level);
+    i->test->check(&h);
+    harness_close(&h);
+}
+
+int harness_main(const harness_case *cases, size_t count) {
+    size_t total = count * TARGET_COUNT * LEVEL_COUNT;
+    struct CMUnitTest *tests = calloc(total, sizeof *tests);
+    instance *instances = calloc(total, sizeof *instances);
+    if (!tests || !instances) return 1;
+    for (size_t k = 0; k < total; k++) {
+        instance *i = &instances[k];
+        i->test = &cases[k / (TARGET_COUNT * LEVEL_COUNT)];
+        i->target = TARGETS[k / LEVEL_COUNT % TARGET_COUNT];
+        i->level = LEVELS[k % LEVEL_COUNT];
+        snprintf(i->name, sizeof i->name, "%s %s %s", i->test->name, i->target, i->level);
+        tests[k] = (struct CMUnitTest){i->name, run_instance, NULL, NULL, i};
+    }
+    int failed = _cmocka_run_group_tests("emulator", tests, total, NULL, NULL);
+    free(tests);
+    free(instances);
+    return failed;
+}

@@ -1,0 +1,64 @@
+/* What the emulator's tests share: code objects that the build made, buffers, launches. */
+#ifndef TW_TESTS_EMU_HARNESS_H
+#define TW_TESTS_EMU_HARNESS_H
+
+#include "tests/test.h"
+
+#include "run/emu/emu.h"
+
+typedef struct harness {
+    tw_diag *diag;
+    tw_emu *emu;
+    tw_code_object *object;
+    tw_emu_module *module;
+    unsigned threads;
+    unsigned disabled_checks;
+    uint64_t budget;
+    tw_launch_counts counts;
+} harness;
+
+/* Opens "NAME.TARGET.LEVEL.hsaco" of the build's kernels. */
+void harness_open(harness *h, const char *name, const char *target, const char *level);
+void harness_close(harness *h);
+
+/* A buffer with `bytes` bytes of `data`, or (NULL) uninitialised. */
+uint64_t harness_buffer(harness *h, const char *name, const void *data, size_t bytes);
+void harness_read(harness *h, uint64_t address, void *to, size_t bytes);
+
+/* One explicit argument: its bytes. */
+typedef struct harness_arg {
+    uint64_t bits;
+    unsigned size;
+} harness_arg;
+#define PTR(address) ((harness_arg){(address), 8})
+#define I32(value)   ((harness_arg){(uint32_t)(value), 4})
+#define I64(value)   ((harness_arg){(uint64_t)(value), 8})
+harness_arg harness_f32(float value);
+
+/* Launches with a workgroup of `block` work-items in x; the status is returned, h->diag holds what was said.
+ */
+tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 block, uint32_t dynamic_lds,
+                      const harness_arg *args, size_t count);
+/* The same, and it must go well. */
+void harness_run(harness *h, const char *kernel, unsigned grid, unsigned block, const harness_arg *args,
+                 size_t count);
+#define RUN(h, kernel, grid, block, ...)                                    \
+    harness_run(h, kernel, grid, block, (const harness_arg[]){__VA_ARGS__}, \
+                sizeof((const harness_arg[]){__VA_ARGS__}) / sizeof(harness_arg))
+#define TRY(h, kernel, grid, block, ...)                                     \
+    harness_try(h, kernel, (tw_dim3){grid, 1, 1}, (tw_dim3){block, 1, 1}, 0, \
+                (const harness_arg[]){__VA_ARGS__},                          \
+                sizeof((const harness_arg[]){__VA_ARGS__}) / sizeof(harness_arg))
+
+/* A check that runs for every target at every optimisation level that the build compiled kernels for. */
+typedef struct harness_case {
+    const char *name;
+    const char *file; /* of the kernels */
+    void (*check)(harness *h);
+} harness_case;
+int harness_main(const harness_case *cases, size_t count);
+
+/* A stream of test data that is the same everywhere. */
+uint32_t harness_random(uint32_t *state);
+
+#endif
