@@ -117,6 +117,7 @@ const tw_kernel_info *tw_code_object_kernel_at(const tw_code_object *object, siz
 }
 
 const tw_kernel_info *tw_code_object_kernel(const tw_code_object *object, const char *name) {
+    if (!name) return NULL;
     const tw_kernel_info key = {.name = name}, *wanted = &key;
     const tw_kernel_info **found = bsearch(&wanted, object->kernels_by_name, object->kernel_count,
                                            sizeof *object->kernels_by_name, compare_kernels);

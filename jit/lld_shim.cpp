@@ -129,8 +129,10 @@ void replace_all(std::string &text, const char *from, const char *to) {
 }
 
 tw_lld_result run_lld(Link &link, char **log) {
-    /* Undefined symbols are let through: the code-object reader reports them, with better words. */
-    const char *args[] = {"ld.lld", "-shared", "--threads=1", "-o", link.output_name, link.input_name};
+    /* Undefined symbols are let through: the code-object reader reports them, with better words. At its limit
+     * of errors lld would end the process. */
+    const char *args[] = {"ld.lld", "-shared",        "--threads=1",  "--error-limit=0",
+                          "-o",     link.output_name, link.input_name};
     const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
     std::string messages;
     llvm::raw_string_ostream stream(messages);
