@@ -36,6 +36,10 @@ tw_status tw_llvm_backend_open(tw_backend **out, tw_diag *diag);
 /* TW_ERR_NOT_FOUND where no comgr can be opened. */
 tw_status tw_comgr_backend_open(tw_backend **out, tw_diag *diag);
 
+/* The cache in its usual folder, opened at the first call; NULL where that failed, which the first caller's
+ * `diag` is warned of. It lives as long as the compiler. */
+tw_cache *tw_compiler_default_cache(tw_compiler *compiler, tw_diag *diag);
+
 /* Nanoseconds of the monotonic clock. */
 uint64_t tw_now(void);
 

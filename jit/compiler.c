@@ -14,6 +14,9 @@
 
 struct tw_compiler {
     tw_backend *comgr, *llvm; /* in the order of preference; NULL where not open */
+    pthread_mutex_t lock;     /* of what follows */
+    bool tried_cache;
+    tw_cache *cache; /* in its usual folder */
 };
 
 uint64_t tw_now(void) {
@@ -38,6 +41,7 @@ tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *di
         return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: kind must be 0..2 (got %d)", (int)kind);
     tw_compiler *compiler = calloc(1, sizeof *compiler);
     if (!compiler) return tw_fail_no_memory(diag);
+    pthread_mutex_init(&compiler->lock, NULL);
     tw_status status = TW_OK;
     if (kind == TW_COMPILER_COMGR) status = tw_comgr_backend_open(&compiler->comgr, diag);
     if (kind == TW_COMPILER_AUTO) open_comgr_if_any(compiler, diag);
@@ -54,7 +58,23 @@ void tw_compiler_close(tw_compiler *compiler) {
     if (!compiler) return;
     if (compiler->comgr) compiler->comgr->functions->close(compiler->comgr);
     if (compiler->llvm) compiler->llvm->functions->close(compiler->llvm);
+    tw_cache_close(compiler->cache);
+    pthread_mutex_destroy(&compiler->lock);
     free(compiler);
+}
+
+tw_cache *tw_compiler_default_cache(tw_compiler *compiler, tw_diag *diag) {
+    pthread_mutex_lock(&compiler->lock);
+    if (!compiler->tried_cache) {
+        compiler->tried_cache = true;
+        tw_diag *reasons = tw_diag_new(NULL);
+        if (tw_cache_open(NULL, &compiler->cache, reasons))
+            tw_warn(diag, "cache", "not used: %s", reasons ? tw_diag_first_error(reasons) : "out of memory");
+        tw_diag_free(reasons);
+    }
+    tw_cache *cache = compiler->cache;
+    pthread_mutex_unlock(&compiler->lock);
+    return cache;
 }
 
 static tw_status choose_backend(const tw_compiler *compiler, tw_target target, const tw_backend **out,

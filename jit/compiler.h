@@ -36,11 +36,10 @@ TW_API tw_status tw_compiler_choose(tw_compiler *compiler, tw_target target, tw_
 
 /* Where the time went, in nanoseconds of the monotonic clock; 0 for phases that did not run. */
 typedef struct tw_compile_times {
-    uint64_t verify, lower; /* tile IR */
+    uint64_t lower; /* tile IR: verification and lowering */
     uint64_t cache_lookup, cache_store;
-    uint64_t parse, passes, codegen,
-        link;      /* LLVM; comgr reports `codegen` (all of it up to the object) and `link` */
-    uint64_t read; /* reading the code object back */
+    uint64_t parse, passes, codegen, link; /* LLVM; comgr: `codegen` is all of it up to the object */
+    uint64_t read;                         /* reading the code object back */
     bool cache_hit;
 } tw_compile_times;
 

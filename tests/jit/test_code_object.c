@@ -210,6 +210,104 @@ static void broken_headers_are_named(void **state) {
     tw_code_object_release(object);
 }
 
+/* The tables of a real object: program headers, section headers and what they lead to. */
+typedef struct tables {
+    uint8_t *bytes;
+    size_t size;
+    Elf64_Ehdr *header;
+    Elf64_Phdr *load[4]; /* in order */
+    Elf64_Shdr *dynsym, *dynstr, *rela;
+} tables;
+
+static tables find_tables(uint8_t *bytes, size_t size) {
+    tables t = {.bytes = bytes, .size = size, .header = (Elf64_Ehdr *)bytes};
+    Elf64_Phdr *segments = (Elf64_Phdr *)(bytes + t.header->e_phoff);
+    Elf64_Shdr *sections = (Elf64_Shdr *)(bytes + t.header->e_shoff);
+    for (size_t i = 0, n = 0; i < t.header->e_phnum && n < 4; i++)
+        if (segments[i].p_type == PT_LOAD) t.load[n++] = &segments[i];
+    for (size_t i = 0; i < t.header->e_shnum; i++) {
+        if (sections[i].sh_type == SHT_DYNSYM) t.dynsym = &sections[i];
+        if (sections[i].sh_type == SHT_RELA) t.rela = &sections[i];
+    }
+    t.dynstr = &sections[t.dynsym->sh_link];
+    return t;
+}
+
+static void segment_past_the_file(tables *t) { t->load[1]->p_offset = t->size; }
+static void segment_larger_in_file(tables *t) { t->load[0]->p_memsz = t->load[0]->p_filesz - 1; }
+static void segment_past_memory(tables *t) { t->load[2]->p_memsz = 1ull << 40; }
+static void segment_wraps(tables *t) { t->load[2]->p_vaddr = UINT64_MAX; }
+static void segments_overlap(tables *t) { t->load[1]->p_vaddr = t->load[0]->p_vaddr; }
+static void no_segment(tables *t) {
+    for (int i = 0; i < 4; i++)
+        if (t->load[i]) t->load[i]->p_type = PT_NULL;
+}
+static void symbols_past_the_file(tables *t) { t->dynsym->sh_offset = t->size; }
+static void symbols_of_another_size(tables *t) { t->dynsym->sh_entsize = 16; }
+static void symbols_cut(tables *t) { t->dynsym->sh_size -= 1; }
+static void symbols_without_names(tables *t) { t->dynsym->sh_link = 0; }
+static void no_symbols(tables *t) { t->dynsym->sh_type = SHT_PROGBITS; }
+static void names_without_an_end(tables *t) { t->dynstr->sh_size -= 1; }
+static void names_past_the_file(tables *t) { t->dynstr->sh_offset = UINT64_MAX; }
+static void name_past_the_names(tables *t) {
+    ((Elf64_Sym *)(t->bytes + t->dynsym->sh_offset))[1].st_name = (Elf64_Word)t->dynstr->sh_size;
+}
+static Elf64_Rela *first_relocation(tables *t) { return (Elf64_Rela *)(t->bytes + t->rela->sh_offset); }
+static void relocation_symbol(tables *t) { first_relocation(t)->r_info = ELF64_R_INFO(1000, 3); }
+static void relocation_place(tables *t) { first_relocation(t)->r_offset = 0x100000; }
+static void relocation_size(tables *t) { t->rela->sh_entsize = 16; }
+static void relocation_kind(tables *t) { t->rela->sh_type = SHT_REL; }
+static void relocations_past_the_file(tables *t) { t->rela->sh_offset = t->size - 8; }
+static void relocations_overlap(tables *t) {
+    t->rela->sh_offset = 0; /* two tables of nearly the whole file */
+    t->rela->sh_size = t->size / 24 * 24;
+    t->dynstr[-1] = *t->rela;
+}
+
+static void broken_tables_are_named(void **state) {
+    (void)state;
+    static const struct {
+        void (*change)(tables *);
+        const char *text; /* the beginning: the rest depends on the linker's layout */
+    } rows[] = {
+        {segment_past_the_file, "segment 2 must lie in the file of "},
+        {segment_larger_in_file, "segment 1 must not have more bytes in the file than in memory, 0x"},
+        {segment_past_memory, "segment 3 must end at or below 0x40000000 (got address 0x"},
+        {segment_wraps, "segment 3 must end at or below 0x40000000 (got address 0xffffffffffffffff, size 0x"},
+        {segments_overlap, "segment 2 must begin at or above the end of the one before, 0x"},
+        {no_segment, "a code object must have a segment to load (got 0)"},
+        {symbols_past_the_file, "section 2 must lie in the file of "},
+        {symbols_of_another_size, "dynamic symbols must have 24 bytes each (got 16 in a table of 168)"},
+        {symbols_cut, "dynamic symbols must have 24 bytes each (got 24 in a table of 167)"},
+        {symbols_without_names, "the dynamic symbol table must be linked to a string table (got section 0)"},
+        {no_symbols, "a code object must have a dynamic symbol table (got none)"},
+        {names_without_an_end, "a string table must end with a zero byte (got "},
+        {names_past_the_file, "section "},
+        {name_past_the_names, "the name of dynamic symbol 1 must lie in the string table of "},
+        {relocation_symbol, "relocation 0 must name one of 7 dynamic symbols (got 1000)"},
+        {relocation_place, "relocation 0 must patch 8 bytes that a segment holds (got address 0x100000)"},
+        {relocation_size, "relocations must have 24 bytes each (got 16 in a table of 48)"},
+        {relocation_kind, "relocations must be of the form with addends, type 4 (got type 9 in section "},
+        {relocations_past_the_file, "section "},
+        {relocations_overlap, "relocation tables must not overlap (got "},
+    };
+    tw_code_object *object = compile(KERNEL_TWO_WITH_VARIABLES, "gfx1201"), *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memcpy(copy, bytes, size);
+        tables t = find_tables(copy, size);
+        rows[i].change(&t);
+        tw_diag_clear(diag);
+        assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+        if (strncmp(tw_diag_first_error(diag), rows[i].text, strlen(rows[i].text)) != 0)
+            fail_msg("wanted: %s\ngot: %s", rows[i].text, tw_diag_first_error(diag));
+    }
+    free(copy);
+    tw_code_object_release(object);
+}
+
 static uint8_t *find_bytes(uint8_t *bytes, size_t size, const char *text) {
     uint8_t *at = memmem(bytes, size, text, strlen(text));
     assert_non_null(at);
@@ -344,6 +442,12 @@ static void files_round_trip(void **state) {
     assert_int_equal(size, size_again);
     assert_memory_equal(bytes, bytes_again, size);
     tw_code_object_release(tw_code_object_retain(again));
+    /* A name that cannot be replaced: no temporary file stays beside it. */
+    char taken[64];
+    snprintf(taken, sizeof taken, "%s/taken", folder);
+    assert_int_equal(mkdir(taken, 0700), 0);
+    assert_int_equal(tw_code_object_write(object, taken, diag), TW_ERR_IO);
+    assert_int_equal(rmdir(taken), 0);
     assert_string_equal(tw_code_object_kernel_at(again, 0)->name, "store");
     tw_code_object_release(again);
     tw_code_object_release(object);
@@ -356,15 +460,11 @@ static void files_round_trip(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_of_a_small_kernel),
-        cmocka_unit_test(hidden_arguments_are_told_apart),
-        cmocka_unit_test(versions_and_targets),
-        cmocka_unit_test(symbols_and_relocations),
-        cmocka_unit_test(broken_headers_are_named),
-        cmocka_unit_test(broken_metadata_is_named),
-        cmocka_unit_test(duplicate_kernels_are_refused),
-        cmocka_unit_test(mutations_never_crash),
-        cmocka_unit_test(files_round_trip),
+        cmocka_unit_test(facts_of_a_small_kernel),  cmocka_unit_test(hidden_arguments_are_told_apart),
+        cmocka_unit_test(versions_and_targets),     cmocka_unit_test(symbols_and_relocations),
+        cmocka_unit_test(broken_headers_are_named), cmocka_unit_test(broken_tables_are_named),
+        cmocka_unit_test(broken_metadata_is_named), cmocka_unit_test(duplicate_kernels_are_refused),
+        cmocka_unit_test(mutations_never_crash),    cmocka_unit_test(files_round_trip),
     };
     return cmocka_run_group_tests_name("code object", tests, open_compiler, close_compiler);
 }

@@ -146,7 +146,7 @@ static void llvm_is_limited(void **state) {
     tw_strbuf_free(&text);
 }
 
-typedef enum death { DIE_BY_SIGNAL, DIE_BY_EXIT, DIE_TALKING, HANG, DIE_HALFWAY } death;
+typedef enum death { DIE_BY_SIGNAL, DIE_BY_EXIT, DIE_TALKING, HANG, HANG_TALKING, DIE_HALFWAY, GARBLE } death;
 
 static tw_status die(void *argument, tw_compile_times *times, tw_diag *child_diag, uint8_t **bytes,
                      size_t *size) {
@@ -160,12 +160,16 @@ static tw_status die(void *argument, tw_compile_times *times, tw_diag *child_dia
         dprintf(STDERR_FILENO, "the last line\n\n");
         raise(SIGABRT);
         break;
+    case HANG_TALKING: dprintf(STDERR_FILENO, "wait for me\n"); /* fall through */
     case HANG:
         while (true)
             pause();
     case DIE_HALFWAY:
         if (write(3, "half a frame", 12) != 12) _exit(2);
         _exit(0);
+    case GARBLE:
+        if (write(3, "x", 1) != 1) _exit(2);
+        break;
     }
     *bytes = NULL;
     *size = 0;
@@ -183,11 +187,13 @@ static void deaths_are_told_apart(void **state) {
         {DIE_BY_EXIT, TW_ERR_COMPILE, "the compiler ended with exit code 9"},
         {DIE_TALKING, TW_ERR_COMPILE, "the compiler was ended by SIGABRT: the last line"},
         {HANG, TW_ERR_LIMIT, "the compiler must end within 300 ms (got more)"},
+        {HANG_TALKING, TW_ERR_LIMIT, "the compiler must end within 300 ms (got more)"},
+        {GARBLE, TW_ERR_COMPILE, "the compiler ended with exit code 0"},
         {DIE_HALFWAY, TW_ERR_COMPILE, "the compiler ended with exit code 0"},
     };
     const tw_worker_limits limits = {.milliseconds = 300};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const tw_worker_limits *used = rows[i].how == HANG ? &limits : &default_limits;
+        const tw_worker_limits *used = rows[i].status == TW_ERR_LIMIT ? &limits : &default_limits;
         death how = rows[i].how;
         tw_compile_times times;
         uint8_t *bytes;
