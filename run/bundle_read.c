@@ -384,6 +384,9 @@ tw_status tw_bundle_parse(const char *text, size_t length, const char *directory
     *out = NULL;
     json_error_t error;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    /* Out of memory, the parser sets this code or says nothing at all. */
+    if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+        return tw_fail_no_memory(diag);
     if (!root)
         return tw_fail_at(diag, TW_ERR_INVALID, "bundle.json", error.line > 0 ? (uint32_t)error.line : 0,
                           error.column > 0 ? (uint32_t)error.column : 0, "the file must be JSON (got: %s)",
