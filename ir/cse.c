@@ -134,5 +134,6 @@ tw_status tw_pass_cse(tw_kernel *kernel, bool *changed, tw_diag *diag) {
     tw_arena_free(&scratch);
     if (!ok) return tw_fail_no_memory(diag);
     *changed |= f.changed;
+    kernel->verified &= !f.changed;
     return TW_OK;
 }

@@ -73,5 +73,6 @@ tw_status tw_pass_dce(tw_kernel *kernel, bool *changed, tw_diag *diag) {
     sweep_block(&s, &kernel->body);
     tw_arena_free(&scratch);
     *changed |= s.changed;
+    kernel->verified &= !s.changed;
     return TW_OK;
 }

@@ -172,5 +172,6 @@ tw_status tw_pass_fold(tw_kernel *kernel, bool *changed, tw_diag *diag) {
     fold_block(&f, &kernel->body);
     tw_arena_free(&scratch);
     *changed |= f.changed;
+    kernel->verified &= !f.changed;
     return TW_OK;
 }

@@ -2,7 +2,6 @@
 
 tw_status tw_kernel_optimize(tw_kernel *kernel, tw_diag *diag) {
     bool changed = true;
-    kernel->verified = false;
     tw_status status = TW_OK;
     while (changed && !status) {
         changed = false;

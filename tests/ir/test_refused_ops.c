@@ -1,4 +1,4 @@
-/* Ops that break one rule each are refused with one text by the builder and the verifier. */
+/* Ops that break one rule each are refused with one text by the builder, the verifier and the lowerer. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/ir.h"
+#include "lower/lower.h"
 
 #define LIST_MAX 8
 
@@ -164,6 +165,12 @@ static void each_row_is_refused_with_one_text(void **state) {
         assert_true(status == TW_ERR_INVALID || status == TW_ERR_UNSUPPORTED);
         assert_int_equal(tw_kernel_verify(kernel, NULL), status);
         wrong += !check_text(&rows[i], "verifier", tw_context_diagnostics(ctx));
+        tw_diag_clear(tw_context_diag(ctx));
+
+        char *text = NULL;
+        assert_int_equal(tw_lower(kernel, TW_FLAVOR_LLVM22, &text, NULL, tw_context_diag(ctx)), status);
+        assert_null(text);
+        wrong += !check_text(&rows[i], "lowerer", tw_context_diagnostics(ctx));
         tw_context_free(ctx);
     }
     assert_int_equal(wrong, 0);
