@@ -96,8 +96,8 @@ static void place_lanes(dw_gen *g) {
     tw_name(b, g->pixel, "pixel");
     tw_value offset = g->voffset;
     for (int j = 0; j < shape->tile_w * shape->stride; j++) {
+        if (j) offset = tw_add(b, offset, g->pixel);
         g->column[j] = offset;
-        offset = tw_add(b, offset, g->pixel);
     }
 }
 
@@ -113,16 +113,22 @@ static void place_waves(dw_gen *g) {
     tw_name(b, g->first_row, "first_row");
 }
 
+/* floor(x / stride) */
+static tw_value over_stride(const dw_gen *g, tw_value x) {
+    if (g->shape.stride == 1) return x;
+    tw_value one = tw_i32(g->b, 1);
+    return tw_ashr(g->b, x, one);
+}
+
 /* Which output columns have all their taps inside X, in whole rounds of tile_w. */
 static void inner_columns(dw_gen *g) {
     tw_builder *b = g->b;
     const dw_shape *shape = &g->shape;
-    tw_value shift = tw_i32(b, shape->stride == 2);
     tw_value rounded = tw_emit_add(b, g->pad_w, shape->stride - 1);
-    g->inner_from = tw_ashr(b, rounded, shift);
+    g->inner_from = over_stride(g, rounded);
     tw_value padded = tw_add(b, g->w, g->pad_w);
     tw_value slack = tw_emit_add(b, padded, -shape->kw);
-    tw_value last = tw_ashr(b, slack, shift); /* -1 or less where the filter is wider than what there is */
+    tw_value last = over_stride(g, slack); /* -1 or less where the filter is wider than what there is */
     tw_value past = tw_emit_add(b, last, 1);
     tw_value to = tw_smin(b, past, g->wo);
     tw_value columns = tw_sub(b, to, g->inner_from);
@@ -137,13 +143,15 @@ static void row_block(dw_gen *g, tw_value index, tw_value blocks_of_image) {
     tw_builder *b = g->b;
     const dw_shape *shape = &g->shape;
     dw_block block;
-    block.image = tw_udiv(b, index, blocks_of_image);
-    tw_value before = tw_mul(b, block.image, blocks_of_image);
+    tw_value image = tw_udiv(b, index, blocks_of_image);
+    tw_value before = tw_mul(b, image, blocks_of_image);
     tw_value place = tw_sub(b, index, before);
     block.row = tw_emit_mul(b, place, shape->tile_h);
     tw_value strided = tw_emit_mul(b, block.row, shape->stride);
     tw_value unpadded = tw_sub(b, strided, g->pad_h);
     block.x_row = tw_add(b, unpadded, g->first_row);
+    block.image_row = tw_mul(b, image, g->h);
+    block.image_dy_row = tw_mul(b, image, g->ho);
 
     tw_value end = tw_emit_add(b, block.row, shape->tile_h);
     tw_value whole = tw_icmp(b, TW_SLE, end, g->ho);
@@ -203,7 +211,7 @@ static void give_out(dw_gen *g) {
     slab.index = workgroup;
     if (slab.atomic) {
         tw_value replicas = tw_i32(b, g->spec->ws_replicas);
-        slab.index = tw_urem(b, workgroup, replicas);
+        slab.index = g->spec->ws_replicas == 1 ? g->zero : tw_urem(b, workgroup, replicas);
     }
     tw_slab_sum sum = {
         .values = g->acc,

@@ -4,37 +4,40 @@
  * outside are branched around; in columns outside both factors are zero. */
 #include "instances/direct_wgrad_depthwise_internal.h"
 
+#include <string.h>
+
 typedef struct edge {
-    tw_value image_row;                 /* first row of X of the image */
     tw_value dy_row;                    /* bytes of the output row's first pixel */
     tw_value row_inside[DW_MAX_KERNEL]; /* i1 */
     tw_value row_offset[DW_MAX_KERNEL]; /* bytes of the row of X, of some row where it is outside */
 } edge;
 
+/* Output row `t` of the block; tile_h 1 has but one. */
 static void open_rows(dw_gen *g, const dw_block *block, tw_value t, edge *e) {
     tw_builder *b = g->b;
     const dw_shape *shape = &g->shape;
-    tw_value row = tw_add(b, block->row, t);
-    tw_value image = tw_emit_mad(b, row, block->image, g->ho);
-    tw_value first = tw_mul(b, image, g->wo);
+    tw_value row = block->row, x_row = block->x_row;
+    if (shape->tile_h > 1) {
+        row = tw_add(b, row, t);
+        tw_value strided = tw_emit_mul(b, t, shape->stride);
+        x_row = tw_add(b, x_row, strided);
+    }
+    tw_value dy_row = tw_add(b, row, block->image_dy_row);
+    tw_value first = tw_mul(b, dy_row, g->wo);
     e->dy_row = tw_mul(b, first, g->pixel);
-    tw_value strided = tw_emit_mul(b, t, shape->stride);
-    tw_value x_row = tw_add(b, block->x_row, strided);
-    e->image_row = tw_mul(b, block->image, g->h);
     tw_value pitch = tw_mul(b, g->w, g->pixel);
     for (int i = 0; i < shape->group_rows; i++) {
         tw_value at = tw_emit_add(b, x_row, i);
         e->row_inside[i] = tw_emit_in_range(b, at, 0, g->h);
         tw_value existing = tw_emit_clamp_index(b, at, g->h);
-        tw_value place = tw_add(b, e->image_row, existing);
+        tw_value place = tw_add(b, block->image_row, existing);
         e->row_offset[i] = tw_mul(b, place, pitch);
     }
 }
 
-/* Column `at` of X in all rows of the group, zero where it is outside. */
-static void load_column(dw_gen *g, const edge *e, tw_value at, tw_value *out, int out_step) {
+/* One column of X in all rows of the group, zero where it is outside. */
+static void load_column(dw_gen *g, const edge *e, tw_value at, tw_value inside, tw_value *out, int out_step) {
     tw_builder *b = g->b;
-    tw_value inside = tw_emit_in_range(b, at, 0, g->w);
     tw_value existing = tw_emit_clamp_index(b, at, g->w);
     tw_value place = tw_mul(b, existing, g->pixel);
     tw_value zero = tw_emit_zero(b, g->sum);
@@ -50,10 +53,6 @@ static void one_column(dw_gen *g, const edge *e, tw_value column, tw_value x[][D
     const dw_shape *shape = &g->shape;
     tw_value strided = tw_emit_mul(b, column, shape->stride);
     tw_value x_column = tw_sub(b, strided, g->pad_w);
-    for (int s = shape->kept; s < shape->kw; s++) {
-        tw_value at = tw_emit_add(b, x_column, s);
-        load_column(g, e, at, &x[0][s], DW_MAX_KERNEL);
-    }
     tw_value dy_offset = tw_emit_mad(b, e->dy_row, column, g->pixel);
     tw_value value = tw_dw_load(g, g->dy, g->voffset, dy_offset);
     tw_value zero = tw_emit_zero(b, g->sum);
@@ -62,11 +61,11 @@ static void one_column(dw_gen *g, const edge *e, tw_value column, tw_value x[][D
         tw_value at = tw_emit_add(b, x_column, s);
         tw_value inside = tw_emit_in_range(b, at, 0, g->w);
         dy[s] = tw_select(b, inside, value, zero);
+        if (s >= shape->kept) load_column(g, e, at, inside, &x[0][s], DW_MAX_KERNEL);
     }
     for (int i = 0; i < shape->group_rows; i++) {
         tw_value *acc = g->acc + i * shape->kw, untouched[DW_MAX_KERNEL];
-        for (int s = 0; s < shape->kw; s++)
-            untouched[s] = acc[s];
+        memcpy(untouched, acc, sizeof(tw_value) * (size_t)shape->kw);
         tw_if_begin(b, e->row_inside[i]);
         tw_dw_fma_row(g, i, dy, 1, x[i]);
         tw_if_else(b, (unsigned)shape->kw, acc);
@@ -105,7 +104,8 @@ static void columns(dw_gen *g, const edge *e, tw_value from, tw_value to) {
     tw_value x_column = tw_sub(b, strided, g->pad_w);
     for (int s = 0; s < shape->kept; s++) {
         tw_value at = tw_emit_add(b, x_column, s);
-        load_column(g, e, at, &x[0][s], DW_MAX_KERNEL);
+        tw_value inside = tw_emit_in_range(b, at, 0, g->w);
+        load_column(g, e, at, inside, &x[0][s], DW_MAX_KERNEL);
     }
     tw_value carried[2 * DW_MAX_TAPS], next[2 * DW_MAX_TAPS];
     unsigned count = pack(g, x, 0, carried);

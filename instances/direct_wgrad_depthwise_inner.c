@@ -46,7 +46,7 @@ static void open_window(dw_gen *g, const dw_block *block, window *win) {
     const dw_shape *shape = &g->shape;
     tw_value strided = tw_emit_mul(b, block->from, shape->stride);
     tw_value x_column = tw_sub(b, strided, g->pad_w);
-    tw_value image_row = tw_emit_mad(b, block->x_row, block->image, g->h);
+    tw_value image_row = tw_add(b, block->x_row, block->image_row);
     tw_value first = tw_emit_mad(b, x_column, image_row, g->w);
     tw_value offset = tw_mul(b, first, g->pixel);
     tw_value pitch = tw_mul(b, g->w, g->pixel);
@@ -57,16 +57,14 @@ static void open_window(dw_gen *g, const dw_block *block, window *win) {
             at = tw_add(b, at, g->pixel);
         }
         win->x_offset[i] = at;
-        offset = tw_add(b, offset, pitch);
+        if (i + 1 < shape->x_rows) offset = tw_add(b, offset, pitch);
     }
-    image_row = tw_emit_mad(b, block->row, block->image, g->ho);
+    image_row = tw_add(b, block->row, block->image_dy_row);
     first = tw_emit_mad(b, block->from, image_row, g->wo);
-    offset = tw_mul(b, first, g->pixel);
-    pitch = tw_mul(b, g->wo, g->pixel);
-    for (int t = 0; t < shape->tile_h; t++) {
-        win->dy_offset[t] = offset;
-        offset = tw_add(b, offset, pitch);
-    }
+    win->dy_offset[0] = tw_mul(b, first, g->pixel);
+    if (shape->tile_h > 1) pitch = tw_mul(b, g->wo, g->pixel);
+    for (int t = 1; t < shape->tile_h; t++)
+        win->dy_offset[t] = tw_add(b, win->dy_offset[t - 1], pitch);
 }
 
 /* One round: loads what is new, then all products. */
@@ -94,6 +92,8 @@ void tw_dw_inner(dw_gen *g, const dw_block *block) {
     const dw_shape *shape = &g->shape;
     window win;
     open_window(g, block, &win);
+    tw_value dy_step = tw_emit_mul(b, g->pixel, shape->tile_w);
+    tw_value x_step = tw_emit_mul(b, g->pixel, shape->tile_w * shape->stride);
     tw_value carried[MAX_CARRIED], next[MAX_CARRIED];
     unsigned count = pack(g, &win, 0, carried);
     tw_value step = tw_i32(b, shape->tile_w);
@@ -101,14 +101,10 @@ void tw_dw_inner(dw_gen *g, const dw_block *block) {
     tw_for_unroll(b, 1);
     unpack(g, &win, next);
     round_of_columns(g, &win);
-    for (int i = 0; i < shape->x_rows; i++) {
-        tw_value stride = tw_emit_mul(b, g->pixel, shape->tile_w * shape->stride);
-        win.x_offset[i] = tw_add(b, win.x_offset[i], stride);
-    }
-    for (int t = 0; t < shape->tile_h; t++) {
-        tw_value stride = tw_emit_mul(b, g->pixel, shape->tile_w);
-        win.dy_offset[t] = tw_add(b, win.dy_offset[t], stride);
-    }
+    for (int i = 0; i < shape->x_rows; i++)
+        win.x_offset[i] = tw_add(b, win.x_offset[i], x_step);
+    for (int t = 0; t < shape->tile_h; t++)
+        win.dy_offset[t] = tw_add(b, win.dy_offset[t], dy_step);
     count = pack(g, &win, shape->tile_w * shape->stride, next);
     tw_for_end(b, count, next, carried);
     unpack(g, &win, carried);

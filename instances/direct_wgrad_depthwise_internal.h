@@ -57,9 +57,11 @@ typedef struct dw_gen {
 
 /* Where a wave is: one block of tile_h output rows of one image. */
 typedef struct dw_block {
-    tw_value image, row; /* first output row */
-    tw_value x_row;      /* row of X under the group's first filter row, for that output row */
-    tw_value from, to;   /* output columns from..to - 1 are done by the inner loop */
+    tw_value row;          /* first output row, in its image */
+    tw_value x_row;        /* row of X under the group's first filter row, for that output row */
+    tw_value image_row;    /* rows of X before the image */
+    tw_value image_dy_row; /* rows of dY before the image */
+    tw_value from, to;     /* output columns from..to - 1 are done by the inner loop */
 } dw_block;
 
 tw_kernel *tw_dw_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name);
