@@ -1,0 +1,145 @@
+#include "tests/instances/job_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/interp.h"
+#include "support/float_formats.h"
+#include "tests/instances/instance_text.h"
+
+void job_open(job_run *run, const char *words, tw_target target) {
+    memset(run, 0, sizeof *run);
+    snprintf(run->words, sizeof run->words, "%s", words);
+    tw_instance instance;
+    read_instance(words, &instance);
+    tw_diag *diag = tw_diag_new(NULL);
+    if (tw_job_new(&instance, target, &run->job, diag)) fail_msg("%s: %s", words, tw_diag_text(diag));
+    tw_diag_free(diag);
+    for (size_t i = 0; i < run->job->tensor_count; i++) {
+        const tw_plan_buffer *buffer = tw_plan_buffer_at(run->job->plan, i);
+        run->memory[i] = malloc(buffer->bytes + 1);
+        assert_non_null(run->memory[i]);
+        if (buffer->role != TW_PLAN_OUTPUT) continue;
+        size_t elements = run->job->tensors[i].elements;
+        double *numbers = malloc((3 * elements + 1) * sizeof *numbers);
+        assert_non_null(numbers);
+        run->reference[i] = (tw_reference){numbers, numbers + elements, numbers + 2 * elements};
+    }
+}
+
+void job_close(job_run *run) {
+    for (size_t i = 0; i < run->job->tensor_count; i++) {
+        free(run->memory[i]);
+        free(run->reference[i].expected);
+    }
+    tw_job_free(run->job);
+}
+
+void job_fill(job_run *run, tw_data_pattern pattern, uint64_t seed) {
+    for (size_t i = 0; i < run->job->tensor_count; i++)
+        if (tw_plan_buffer_at(run->job->plan, i)->role == TW_PLAN_INPUT)
+            assert_int_equal(tw_job_fill(run->job, i, pattern, seed, run->memory[i], NULL), TW_OK);
+}
+
+/* What no launch wrote must not look like a result. */
+static void spoil(job_run *run) {
+    for (size_t i = 0; i < run->job->tensor_count; i++) {
+        const tw_plan_buffer *buffer = tw_plan_buffer_at(run->job->plan, i);
+        if (buffer->role != TW_PLAN_INPUT) memset(run->memory[i], 0xff, buffer->bytes);
+    }
+}
+
+void job_build(const job_run *run, tw_context *ctx, tw_kernel *kernels[TW_JOB_MAX_KERNELS]) {
+    for (size_t i = 0; i < run->job->kernel_count; i++) {
+        kernels[i] = tw_instance_build(ctx, &run->job->kernels[i], run->job->target);
+        if (!kernels[i]) fail_msg("%s: %s", run->words, tw_context_diagnostics(ctx));
+    }
+}
+
+static void interpret_launch(job_run *run, const tw_plan_launch *launch, const tw_kernel *kernel) {
+    tw_interp_arg args[32];
+    assert_true(launch->arg_count <= 32);
+    for (size_t i = 0; i < launch->zeroed_count; i++)
+        memset(run->memory[launch->zeroed[i]], 0,
+               tw_plan_buffer_at(run->job->plan, launch->zeroed[i])->bytes);
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const tw_plan_arg *arg = &launch->args[i];
+        if (arg->kind == TW_LAUNCH_BUFFER) {
+            uint32_t index = arg->as.buffer.index;
+            args[i] = TW_INTERP_MEMORY(run->memory[index], tw_plan_buffer_at(run->job->plan, index)->bytes);
+        } else {
+            assert_int_equal(arg->kind, TW_LAUNCH_I32);
+            args[i] = TW_INTERP_BITS((uint32_t)arg->as.i32);
+        }
+    }
+    const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
+    tw_diag *diag = tw_diag_new(NULL);
+    if (tw_interp_run(kernel, grid, args, launch->arg_count, NULL, diag))
+        fail_msg("%s: %s", run->words, tw_diag_text(diag));
+    tw_diag_free(diag);
+}
+
+void job_interpret(job_run *run, tw_kernel *const *kernels) {
+    spoil(run);
+    for (size_t i = 0; i < tw_plan_launch_count(run->job->plan); i++) {
+        const tw_plan_launch *launch = tw_plan_launch_at(run->job->plan, i);
+        interpret_launch(run, launch, kernels[launch->object]);
+    }
+}
+
+void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects) {
+    spoil(run);
+    tw_plan_host hosts[TW_JOB_MAX_BUFFERS];
+    for (size_t i = 0; i < run->job->tensor_count; i++)
+        hosts[i] = (tw_plan_host){run->memory[i], run->memory[i]};
+    tw_diag *diag = tw_diag_new(NULL);
+    if (tw_plan_run(run->job->plan, device, objects, run->job->kernel_count, hosts, run->job->tensor_count,
+                    NULL, diag))
+        fail_msg("%s: %s", run->words, tw_diag_text(diag));
+    tw_diag_free(diag);
+}
+
+static double element(tw_scalar dtype, const void *memory, size_t index) {
+    if (dtype == TW_F32) return ((const float *)memory)[index];
+    uint16_t bits = ((const uint16_t *)memory)[index];
+    return dtype == TW_F16 ? tw_f16_to_f32(bits) : tw_bf16_to_f32(bits);
+}
+
+static double check_output(job_run *run, size_t index, const char *what) {
+    const tw_tensor *tensor = &run->job->tensors[index];
+    const tw_reference *reference = &run->reference[index];
+    double worst = 0;
+    for (uint64_t i = 0; i < tensor->elements; i++) {
+        double got = element(tensor->dtype, run->memory[index], i), expected = reference->expected[i];
+        double bound = reference->bound[i];
+        bool good = isnan(expected)   ? isnan(got) != 0
+                    : isinf(expected) ? got == expected
+                                      : fabs(got - expected) <= bound;
+        if (!good)
+            fail_msg("%s %s: element %llu is %a (%g), expected %a (%g) within %g", what, run->words,
+                     (unsigned long long)i, got, got, expected, expected, bound);
+        if (bound > 0 && isfinite(bound)) worst = fmax(worst, fabs(got - expected) / bound);
+    }
+    return worst;
+}
+
+double job_check(job_run *run, const char *what) {
+    const void *inputs[TW_JOB_MAX_BUFFERS];
+    for (size_t i = 0; i < run->job->tensor_count; i++)
+        inputs[i] = run->memory[i];
+    assert_int_equal(tw_job_reference(run->job, inputs, run->reference, NULL), TW_OK);
+    double worst = 0;
+    for (size_t i = 0; i < run->job->tensor_count; i++)
+        if (tw_plan_buffer_at(run->job->plan, i)->role == TW_PLAN_OUTPUT)
+            worst = fmax(worst, check_output(run, i, what));
+    return worst;
+}
+
+void job_check_exact(const job_run *run) {
+    for (size_t i = 0; i < run->job->tensor_count; i++)
+        if (tw_plan_buffer_at(run->job->plan, i)->role == TW_PLAN_OUTPUT)
+            for (uint64_t j = 0; j < run->job->tensors[i].elements; j++)
+                if (run->reference[i].bound[j] != 0)
+                    fail_msg("%s: element %llu is not exact", run->words, (unsigned long long)j);
+}

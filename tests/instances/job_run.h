@@ -1,0 +1,29 @@
+/* Runs jobs in tests: with the interpreter of the tile IR or on a device, checked against the reference. */
+#ifndef TW_TESTS_INSTANCES_JOB_RUN_H
+#define TW_TESTS_INSTANCES_JOB_RUN_H
+
+#include "instances/data.h"
+#include "instances/instance.h"
+
+typedef struct job_run {
+    char words[256];
+    tw_job *job;
+    void *memory[TW_JOB_MAX_BUFFERS]; /* of every buffer */
+    tw_reference reference[TW_JOB_MAX_BUFFERS];
+} job_run;
+
+/* Fails the test where the job cannot be made. Buffers that are no input begin as bytes 0xff. */
+void job_open(job_run *run, const char *words, tw_target target);
+void job_close(job_run *run);
+void job_fill(job_run *run, tw_data_pattern pattern, uint64_t seed);
+/* Kernels of the job in `ctx`, in its order; fails the test on error. */
+void job_build(const job_run *run, tw_context *ctx, tw_kernel *kernels[TW_JOB_MAX_KERNELS]);
+void job_interpret(job_run *run, tw_kernel *const *kernels);
+void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects);
+/* Computes the reference and fails the test on the first element that is further off than its bound, or NaN
+ * where the reference is not, or the other way round. Returns the largest error / bound. */
+double job_check(job_run *run, const char *what);
+/* Fails the test unless all bounds of the outputs are 0: results were compared bit for bit. */
+void job_check_exact(const job_run *run);
+
+#endif
