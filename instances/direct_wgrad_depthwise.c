@@ -39,13 +39,14 @@ dw_shape tw_dw_shape(const tw_wgrad_depthwise_spec *s, tw_target target) {
     shape.groups_used = (s->kh + shape.group_rows - 1) / shape.group_rows;
     shape.x_rows = (s->tile_h - 1) * s->stride + shape.group_rows;
     shape.kept = s->kw > s->stride ? s->kw - s->stride : 0;
+    shape.columns = shape.kept > s->tile_w * s->stride ? shape.kept : s->tile_w * s->stride;
     shape.waves = s->r_split * s->row_waves;
     shape.lanes = target.wave_size;
     shape.workgroup = shape.waves * shape.lanes;
     shape.tile_c = shape.lanes * s->vec;
     /* Sums, the window of X, the columns' offsets, and what the compiler keeps in flight (measured). */
     int window = shape.x_rows * s->kw;
-    shape.vgprs = s->vec * (shape.group_rows * s->kw + window) + s->tile_w * s->stride + 24;
+    shape.vgprs = s->vec * (shape.group_rows * s->kw + window) + shape.columns + 24;
     shape.vgpr_limit = smaller(256, (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup));
     return shape;
 }

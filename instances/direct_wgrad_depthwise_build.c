@@ -95,7 +95,7 @@ static void place_lanes(dw_gen *g) {
     g->pixel = tw_emit_mul(b, g->c, 2);
     tw_name(b, g->pixel, "pixel");
     tw_value offset = g->voffset;
-    for (int j = 0; j < shape->tile_w * shape->stride; j++) {
+    for (int j = 0; j < shape->columns; j++) {
         if (j) offset = tw_add(b, offset, g->pixel);
         g->column[j] = offset;
     }
@@ -139,13 +139,10 @@ static void inner_columns(dw_gen *g) {
 
 /* One block of output rows: the inner loop where every tap of every row is inside X, the rest column by
  * column. */
-static void row_block(dw_gen *g, tw_value index, tw_value blocks_of_image) {
+static void row_block(dw_gen *g, tw_value image, tw_value place) {
     tw_builder *b = g->b;
     const dw_shape *shape = &g->shape;
     dw_block block;
-    tw_value image = tw_udiv(b, index, blocks_of_image);
-    tw_value before = tw_mul(b, image, blocks_of_image);
-    tw_value place = tw_sub(b, index, before);
     block.row = tw_emit_mul(b, place, shape->tile_h);
     tw_value strided = tw_emit_mul(b, block.row, shape->stride);
     tw_value unpadded = tw_sub(b, strided, g->pad_h);
@@ -173,24 +170,64 @@ static void row_block(dw_gen *g, tw_value index, tw_value blocks_of_image) {
     tw_dw_edges(g, &block);
 }
 
-/* The wave's share of the workgroup's row blocks. */
+/* A row block as an image and a place in it: a sum of two such is one again after at most one carry. */
+typedef struct position {
+    tw_value image, place;
+} position;
+
+static position divide(tw_builder *b, tw_value index, tw_value blocks_of_image) {
+    position p;
+    p.image = tw_udiv(b, index, blocks_of_image);
+    tw_value before = tw_mul(b, p.image, blocks_of_image);
+    p.place = tw_sub(b, index, before);
+    return p;
+}
+
+static position advance(tw_builder *b, position p, position step, tw_value blocks_of_image) {
+    position next;
+    tw_value place = tw_add(b, p.place, step.place);
+    tw_value image = tw_add(b, p.image, step.image);
+    tw_value carry = tw_icmp(b, TW_SGE, place, blocks_of_image);
+    tw_value wrapped = tw_sub(b, place, blocks_of_image);
+    tw_value following = tw_emit_add(b, image, 1);
+    next.place = tw_select(b, carry, wrapped, place);
+    next.image = tw_select(b, carry, following, image);
+    return next;
+}
+
+/* The wave's share of the workgroup's row blocks: every row_waves-th. */
 static void all_rows(dw_gen *g) {
     tw_builder *b = g->b;
-    const dw_shape *shape = &g->shape;
-    tw_value rounded = tw_emit_add(b, g->ho, shape->tile_h - 1);
-    tw_value blocks_of_image = tw_emit_udiv(b, rounded, shape->tile_h);
+    const unsigned count = sum_count(g);
+    tw_value rounded = tw_emit_add(b, g->ho, g->shape.tile_h - 1);
+    tw_value blocks_of_image = tw_emit_udiv(b, rounded, g->shape.tile_h);
     tw_value total = tw_mul(b, g->n, blocks_of_image);
     tw_value workgroup = tw_workgroup_id(b, 1);
     tw_value start = tw_mul(b, workgroup, g->row_blocks);
     tw_value stop = tw_add(b, start, g->row_blocks);
     stop = tw_smin(b, stop, total);
     tw_value first = tw_add(b, start, g->wave_row);
+    tw_value waves = tw_i32(b, g->spec->row_waves);
+    position at = divide(b, first, blocks_of_image);
+    position step = divide(b, waves, blocks_of_image);
+
+    tw_value carried[DW_MAX_TAPS + 2], next[DW_MAX_TAPS + 2];
     tw_value zero = tw_emit_zero(b, g->sum);
-    for (unsigned i = 0; i < sum_count(g); i++)
-        g->acc[i] = zero;
-    tw_value index = tw_dw_for_sums(g, first, stop, g->spec->row_waves);
-    row_block(g, index, blocks_of_image);
-    tw_dw_end_for(g);
+    for (unsigned i = 0; i < count; i++)
+        carried[i] = zero;
+    carried[count] = at.image;
+    carried[count + 1] = at.place;
+    tw_for_begin(b, first, stop, waves, count + 2, carried, next);
+    tw_for_unroll(b, 1);
+    memcpy(g->acc, next, sizeof(tw_value) * count);
+    at = (position){next[count], next[count + 1]};
+    row_block(g, at.image, at.place);
+    at = advance(b, at, step, blocks_of_image);
+    memcpy(next, g->acc, sizeof(tw_value) * count);
+    next[count] = at.image;
+    next[count + 1] = at.place;
+    tw_for_end(b, count + 2, next, carried);
+    memcpy(g->acc, carried, sizeof(tw_value) * count);
 }
 
 static void give_out(dw_gen *g) {

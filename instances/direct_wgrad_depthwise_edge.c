@@ -28,7 +28,7 @@ static void open_rows(dw_gen *g, const dw_block *block, tw_value t, edge *e) {
     tw_value pitch = tw_mul(b, g->w, g->pixel);
     for (int i = 0; i < shape->group_rows; i++) {
         tw_value at = tw_emit_add(b, x_row, i);
-        e->row_inside[i] = tw_emit_in_range(b, at, 0, g->h);
+        e->row_inside[i] = tw_emit_is_index(b, at, g->h);
         tw_value existing = tw_emit_clamp_index(b, at, g->h);
         tw_value place = tw_add(b, block->image_row, existing);
         e->row_offset[i] = tw_mul(b, place, pitch);
@@ -40,10 +40,10 @@ static void load_column(dw_gen *g, const edge *e, tw_value at, tw_value inside, 
     tw_builder *b = g->b;
     tw_value existing = tw_emit_clamp_index(b, at, g->w);
     tw_value place = tw_mul(b, existing, g->pixel);
+    tw_value voffset = tw_add(b, g->voffset, place);
     tw_value zero = tw_emit_zero(b, g->sum);
     for (int i = 0; i < g->shape.group_rows; i++) {
-        tw_value offset = tw_add(b, e->row_offset[i], place);
-        tw_value value = tw_dw_load(g, g->x, g->voffset, offset);
+        tw_value value = tw_dw_load(g, g->x, voffset, e->row_offset[i]);
         out[i * out_step] = tw_select(b, inside, value, zero);
     }
 }
@@ -59,7 +59,7 @@ static void one_column(dw_gen *g, const edge *e, tw_value column, tw_value x[][D
     tw_value dy[DW_MAX_KERNEL];
     for (int s = 0; s < shape->kw; s++) {
         tw_value at = tw_emit_add(b, x_column, s);
-        tw_value inside = tw_emit_in_range(b, at, 0, g->w);
+        tw_value inside = tw_emit_is_index(b, at, g->w);
         dy[s] = tw_select(b, inside, value, zero);
         if (s >= shape->kept) load_column(g, e, at, inside, &x[0][s], DW_MAX_KERNEL);
     }
@@ -104,7 +104,7 @@ static void columns(dw_gen *g, const edge *e, tw_value from, tw_value to) {
     tw_value x_column = tw_sub(b, strided, g->pad_w);
     for (int s = 0; s < shape->kept; s++) {
         tw_value at = tw_emit_add(b, x_column, s);
-        tw_value inside = tw_emit_in_range(b, at, 0, g->w);
+        tw_value inside = tw_emit_is_index(b, at, g->w);
         load_column(g, e, at, inside, &x[0][s], DW_MAX_KERNEL);
     }
     tw_value carried[2 * DW_MAX_TAPS], next[2 * DW_MAX_TAPS];

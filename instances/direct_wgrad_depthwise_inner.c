@@ -50,14 +50,12 @@ static void open_window(dw_gen *g, const dw_block *block, window *win) {
     tw_value first = tw_emit_mad(b, x_column, image_row, g->w);
     tw_value offset = tw_mul(b, first, g->pixel);
     tw_value pitch = tw_mul(b, g->w, g->pixel);
+    tw_value kept_bytes = tw_emit_mul(b, g->pixel, shape->kept);
     for (int i = 0; i < shape->x_rows; i++) {
-        tw_value at = offset;
-        for (int s = 0; s < shape->kept; s++) {
-            win->x[i][s] = tw_dw_load(g, g->x, g->voffset, at);
-            at = tw_add(b, at, g->pixel);
-        }
-        win->x_offset[i] = at;
-        if (i + 1 < shape->x_rows) offset = tw_add(b, offset, pitch);
+        if (i) offset = tw_add(b, offset, pitch);
+        for (int s = 0; s < shape->kept; s++)
+            win->x[i][s] = tw_dw_load(g, g->x, g->column[s], offset);
+        win->x_offset[i] = shape->kept ? tw_add(b, offset, kept_bytes) : offset;
     }
     image_row = tw_add(b, block->row, block->image_dy_row);
     first = tw_emit_mad(b, block->from, image_row, g->wo);

@@ -12,6 +12,7 @@ typedef struct dw_shape {
     int groups_used; /* wave groups that have rows of their own */
     int x_rows;      /* rows of X that tile_h output rows of a group touch */
     int kept;        /* columns of X that the next output column uses again */
+    int columns;     /* offsets of columns that lie in registers */
     int waves;       /* of a workgroup */
     int lanes;       /* of a wave */
     int workgroup;   /* work-items */

@@ -38,11 +38,9 @@ static inline tw_value tw_emit_compare(tw_builder *b, tw_icmp_predicate predicat
     tw_value constant = tw_i32(b, k);
     return tw_icmp(b, predicate, x, constant);
 }
-/* low <= x < high, for a constant `low` */
-static inline tw_value tw_emit_in_range(tw_builder *b, tw_value x, int32_t low, tw_value high) {
-    tw_value above = tw_emit_compare(b, TW_SGE, x, low);
-    tw_value below = tw_icmp(b, TW_SLT, x, high);
-    return tw_and(b, above, below);
+/* 0 <= x < count, for a count that is not negative */
+static inline tw_value tw_emit_is_index(tw_builder *b, tw_value x, tw_value count) {
+    return tw_icmp(b, TW_ULT, x, count);
 }
 /* x held to 0..count - 1; 0 where count is 0 */
 static inline tw_value tw_emit_clamp_index(tw_builder *b, tw_value x, tw_value count) {

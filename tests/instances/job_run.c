@@ -70,7 +70,8 @@ static void interpret_launch(job_run *run, const tw_plan_launch *launch, const t
             args[i] = TW_INTERP_MEMORY(run->memory[index], tw_plan_buffer_at(run->job->plan, index)->bytes);
         } else {
             assert_int_equal(arg->kind, TW_LAUNCH_I32);
-            args[i] = TW_INTERP_BITS((uint32_t)arg->as.i32);
+            bool is_size = strstr(arg->name, "_bytes") != NULL;
+            args[i] = TW_INTERP_BITS(run->unchecked && is_size ? INT32_MAX : (uint32_t)arg->as.i32);
         }
     }
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
