@@ -7,19 +7,28 @@
 
 /* ---- opening ---- */
 
-/* "auto" takes a GPU where there is one; with a target, only a GPU that runs the target's code. */
+/* "auto" takes a GPU where there is one. With a target it takes only a GPU that runs the target's code, and
+ * the emulator where there is none; without, there is nothing to fall back to. */
 static tw_status open_auto(const char *text, tw_device_impl *out, tw_diag *diag) {
     tw_target target;
-    if (!text) return tw_hip_device_find(NULL, out, diag);
+    if (!text) {
+        tw_status status = tw_hip_device_find(NULL, out, diag);
+        if (status == TW_ERR_NOT_FOUND)
+            tw_note(diag, "auto",
+                    "a target to fall back to is missing: write auto:gfx1250, for example (got auto)");
+        return status;
+    }
     tw_status status = tw_target_parse(text, &target, diag);
-    return status ? status : tw_hip_device_find(&target, out, diag);
+    if (status) return status;
+    if (!tw_hip_device_find(&target, out, NULL)) return TW_OK;
+    return tw_emu_device_open(text, out, diag);
 }
 
 static tw_status open_by_name(const char *name, tw_device_impl *out, tw_diag *diag) {
     static const struct {
         const char *prefix;
         tw_status (*open)(const char *text, tw_device_impl *out, tw_diag *diag);
-    } kinds[] = {{"hip:", tw_hip_device_open}, {"auto:", open_auto}};
+    } kinds[] = {{"emu:", tw_emu_device_open}, {"hip:", tw_hip_device_open}, {"auto:", open_auto}};
     if (!strcmp(name, "auto")) return open_auto(NULL, out, diag);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t length = strlen(kinds[i].prefix);

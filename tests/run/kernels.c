@@ -78,6 +78,7 @@ const char *const kernel_slabs =
 /* Offsets as LLVM lays hidden arguments out from code object version 5 on. */
 const char *const kernel_hidden =
     TRIPLE
+    "@dynamic = external addrspace(3) global [0 x i32]\n" /* only then is there an argument for its size */
     "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
     "declare i32 @llvm.amdgcn.workitem.id.x()\n"
     "declare i32 @llvm.amdgcn.workgroup.id.x()\n"
@@ -92,6 +93,7 @@ const char *const kernel_hidden =
     "  %first = icmp eq i32 %all, 0\n"
     "  br i1 %first, label %do, label %done\n"
     "do:\n"
+    "  store i32 1, ptr addrspace(3) @dynamic\n"
     COPY_U32(0, 0) COPY_U32(4, 1) COPY_U32(8, 2)
     COPY_U16(12, 3) COPY_U16(14, 4) COPY_U16(16, 5)
     COPY_U16(64, 6)

@@ -125,9 +125,12 @@ static void auto_takes_a_gpu_that_serves_the_target(void **state) {
     (void)state;
     expect_device("auto", "hip:0", "gfx1100");
     expect_device("auto:gfx942", "hip:1", "gfx942:sramecc+:xnack-");
+    expect_device("auto:gfx1250", "emu:gfx1250", "gfx1250");
+    expect_device("auto:gfx942:xnack+", "emu:gfx942:xnack+", "gfx942:xnack+");
     setenv("FAKE_HIP_ARCHS", "gfx803", 1);
     expect_open_error("auto", TW_ERR_NOT_FOUND,
                       "auto: none of the driver's 1 devices serves this library's targets");
+    expect_device("auto:gfx1250", "emu:gfx1250", "gfx1250");
     expect_open_error("auto:gfx1", TW_ERR_INVALID,
                       "target must be one of gfx90a, gfx942, gfx950, gfx1100, gfx1151, gfx1200, gfx1201, "
                       "gfx1250 (got gfx1)");
