@@ -58,7 +58,7 @@ static tw_status check_written(const tw_interp *in, const access *a, const tw_in
 static tw_status locate(const tw_interp *in, const access *a, uint64_t object_index, int64_t offset,
                         uint8_t **bytes) {
     const tw_interp_object *object = &in->objects[object_index];
-    if (offset < 0 || (uint64_t)offset > object->size || object->size - (uint64_t)offset < a->bytes)
+    if ((uint64_t)offset > object->size || object->size - (uint64_t)offset < a->bytes)
         return tw_interp_refuse(in, a->op, a->item,
                                 "an access must be inside %s, %" PRIu64
                                 " bytes (got %u bytes at offset %" PRId64 ")",

@@ -28,7 +28,6 @@ typedef struct tw_parser {
     unsigned depth;
     tw_name_table names;     /* of values: the id */
     tw_name_table constants; /* bare integers by their spelling: the id */
-    tw_op *last_constant;    /* of those, which stand at the head of the body */
     tw_arena scratch;        /* lives as long as the parser */
     tw_parse_item *items;    /* a stack: lists nest as regions do */
     uint32_t item_count, item_capacity;

@@ -48,13 +48,11 @@ static bool bare_integer(tw_parser *p, const tw_token *literal, tw_value *value)
     if (!op) return false;
     op->attrs[0] = (tw_attr){.kind = TW_ATTR_INT, .as.i = (int64_t)bits};
     if (!tw_op_add_results(p->kernel, op, &type, 1)) return tw_parse_no_memory(p);
-    tw_op *place = p->last_constant ? p->last_constant->next : p->kernel->body.first;
-    if (place) {
-        tw_block_insert_before(place, op);
+    if (p->kernel->body.first) {
+        tw_block_insert_before(p->kernel->body.first, op);
     } else {
         tw_block_append(&p->kernel->body, op);
     }
-    p->last_constant = op;
     *value = tw_op_result(op, 0);
     entry->value = value->id;
     return true;

@@ -188,7 +188,7 @@ static void print_op(printer *p, const tw_op *op) {
     const tw_op_info *row = tw_op_info_get(op->opcode);
     if (op->opcode == TW_OP_CONSTANT && op->result_count && tw_value_is_inline(p->kernel, op->first_result))
         return;
-    if (op->opcode == TW_OP_YIELD && op->operand_count == 0 && !op->next && op->parent->parent) return;
+    if (op->opcode == TW_OP_YIELD && op->operand_count == 0 && op->parent->parent) return;
     indent(p);
     print_results(p, op);
     tw_strbuf_append(&p->out, row->name);

@@ -13,7 +13,7 @@
     " %c = arith.icmp ult %t, 3 : i1 %r = tile.buffer_rsrc %out, 16 : rsrc\n"
 #define TAIL "\nreturn\n}"
 
-/* The memory of %out and %in is 16 bytes, %n is 3, %h has 8 bytes. Ops stand in line 3. */
+/* The memory of %out and %in is 16 bytes, %n is 3, %h has 7 bytes. Ops stand in line 3. */
 static const struct {
     const char *ops, *message;
 } rows[] = {
@@ -46,6 +46,9 @@ static const struct {
      "k:3:42: error: tile.global_atomic_fadd: in work-item 0 of workgroup 0, 0, 0 the address must be a "
      "multiple of 4 "
      "(got offset 2 of h)\n"},
+    {"%x = tile.global_load %h, 3 : f16", "k:3:6: error: tile.global_load: in work-item 0 of workgroup 0, 0, "
+                                          "0 an access must be inside h, 7 bytes "
+                                          "(got 2 bytes at offset 6)\n"},
     {"tile.lds_store %t, %lds, %t : i32", "k:3:1: error: tile.lds_store: in work-item 4 of workgroup 0, 0, 0 "
                                           "an access must be inside lds, 16 bytes (got 4 "
                                           "bytes at offset 16)\n"},
@@ -96,7 +99,7 @@ static uint32_t memory[2][4];
 static uint16_t halves[4];
 static const tw_interp_arg args[] = {TW_INTERP_MEMORY(memory[0], sizeof memory[0]),
                                      TW_INTERP_MEMORY(memory[1], sizeof memory[1]), TW_INTERP_BITS(3),
-                                     TW_INTERP_MEMORY(halves, sizeof halves)};
+                                     TW_INTERP_MEMORY(halves, sizeof halves - 1)};
 
 static void broken_rules_are_reported(void **state) {
     (void)state;

@@ -97,6 +97,18 @@ static void ballots(void **state) {
         assert_int_equal(out[i], (uint32_t)(waves[i / 64] ^ waves[i / 64] >> 32));
 }
 
+/* Lanes that are not active count as 0, whatever they hold. */
+static void ballots_see_active_lanes_only(void **state) {
+    (void)state;
+    uint32_t out[32];
+    run_lanes(HEAD("gfx1201", "32") "%yes = arith.icmp ule %t, 31 : i1 %low = arith.icmp ult %t, 7 : i1\n"
+                                    "%r = scf.if %low -> (i32) {\n%b = gpu.ballot %yes : i64\n"
+                                    "%n = arith.trunc %b : i32 scf.yield %n\n} else { scf.yield 0 }" TAIL,
+              out, 32);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(out[i], i < 7 ? 0x7f : 0);
+}
+
 static void waves_reduce(void **state) {
     (void)state;
     static const char *const kinds[] = {"add", "smin", "smax", "umin", "umax", "and", "or", "xor"};
@@ -159,6 +171,7 @@ int main(void) {
         cmocka_unit_test(shuffles),
         cmocka_unit_test(rows_shift),
         cmocka_unit_test(ballots),
+        cmocka_unit_test(ballots_see_active_lanes_only),
         cmocka_unit_test(waves_reduce),
         cmocka_unit_test(float_sums_have_one_order),
     };

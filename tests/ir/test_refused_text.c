@@ -117,7 +117,7 @@ static void long_names_are_refused(void **state) {
 /* The text need not be terminated, and may hold any byte. */
 static void bytes_past_the_end_are_not_read(void **state) {
     (void)state;
-    static const char whole[] = HEAD "%a = arith.constant 0.5 : f32" TAIL;
+    static const char whole[] = HEAD "%a = arith.constant 0.5 : f32 // half\n-" TAIL;
     tw_context *ctx = tw_context_new(NULL);
     for (size_t length = 0; length < sizeof whole - 2; length++) {
         char *exact = malloc(length + !length);
