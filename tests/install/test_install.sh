@@ -1,0 +1,41 @@
+#!/bin/sh
+# Installs into an empty folder, then builds docs/examples/axpy.c against that tree with pkg-config alone, shared and static,
+# and runs it. Usage: test_install.sh SOURCE BUILD CC
+set -eu
+source=$1 build=$2 compiler=$3
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+failures=0
+check() {
+    if "$@"; then echo "[       OK ] $what"; else echo "[  FAILED  ] $what"; failures=$((failures + 1)); fi
+}
+
+what=install
+check env DESTDIR="$root" meson install -C "$build" --no-rebuild --quiet
+pc=$(find "$root" -name tilewright.pc | head -n 1)
+prefix=$(sed -n 's/^prefix=//p' "$pc")
+libdir=$root$prefix/$(sed -n 's/^libdir=\${prefix}\///p' "$pc")
+export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$root"
+export LD_LIBRARY_PATH="$libdir" TILEWRIGHT_CACHE_DIR="$root/cache"
+
+what=shared_library
+# shellcheck disable=SC2046 # flags are words
+check "$compiler" -std=c11 -Wall -Wextra -Werror -pedantic "$source/docs/examples/axpy.c" $(pkg-config --cflags tilewright) \
+    -o "$root/axpy" $(pkg-config --libs tilewright)
+what=shared_library_runs
+check "$root/axpy" emu:gfx1250
+what=headers_for_cplusplus
+printf '#include <tilewright.h>\nint main() { return tw_status_name(TW_OK) == nullptr; }\n' >"$root/plain.cpp"
+check c++ -std=c++17 -Wall -Wextra -Werror "$root/plain.cpp" $(pkg-config --cflags tilewright) -o "$root/plain" \
+    $(pkg-config --libs tilewright)
+what=command
+check test -x "$root$prefix/bin/tilewright"
+what=man_page
+check test -f "$root$prefix/share/man/man1/tilewright.1"
+# Every symbol that the shared library exports is in the version script, and the other way round.
+what=exported_symbols
+nm -D --defined-only "$libdir/libtilewright.so" | awk '$2 ~ /[TDRBV]/ {sub(/@.*/, "", $3); print $3}' | sort -u >"$root/have"
+sed -n 's/^ *\(tw_[a-z0-9_]*\);$/\1/p' "$source/tilewright.map" | sort -u >"$root/want"
+check diff "$root/want" "$root/have"
+
+[ $failures -eq 0 ]
