@@ -222,6 +222,17 @@ tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_
                : TW_OK;
 }
 
+tw_status cli_open_device(const char *name, tw_target target, tw_device **out, tw_diag *diag) {
+    char full[32 + TW_TARGET_NAME_MAX], target_name[TW_TARGET_NAME_MAX];
+    if (!name) name = "auto";
+    if (!strcmp(name, "auto") || !strcmp(name, "emu")) {
+        tw_target_format(target, target_name);
+        snprintf(full, sizeof full, "%s:%s", name, target_name);
+        name = full;
+    }
+    return tw_device_open(name, out, diag);
+}
+
 bool cli_parse_u64(const char *text, uint64_t *out) {
     char *end;
     errno = 0;

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <jansson.h>
 
+#include "run/device.h"
 #include "support/diag.h"
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
@@ -67,6 +68,10 @@ bool cli_color(int descriptor); /* a terminal, and NO_COLOR is not set */
 tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *diag);
 /* Writes to `path`, "-" or NULL: standard output. */
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag);
+
+/* The device for a target: "auto" (NULL too) and "emu" get the target, "hip:N" and full names stay as they
+ * are. */
+tw_status cli_open_device(const char *name, tw_target target, tw_device **out, tw_diag *diag);
 
 /* "12", "64K", "1G": bytes. */
 bool cli_parse_size(const char *text, uint64_t *out);
