@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/fail.h"
+#include "support/sha256.h"
 #include "support/strbuf.h"
 
 enum { OPTION_JSON = 0x1000 };
@@ -231,6 +233,18 @@ tw_status cli_open_device(const char *name, tw_target target, tw_device **out, t
         name = full;
     }
     return tw_device_open(name, out, diag);
+}
+
+void cli_hash(const void *bytes, size_t size, char hash[CLI_HASH_SIZE]) {
+    uint8_t digest[TW_SHA256_BYTES];
+    tw_sha256_of(bytes, size, digest);
+    tw_sha256_hex(digest, hash);
+}
+
+uint64_t cli_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 bool cli_parse_u64(const char *text, uint64_t *out) {

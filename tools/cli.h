@@ -73,6 +73,13 @@ tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_
  * are. */
 tw_status cli_open_device(const char *name, tw_target target, tw_device **out, tw_diag *diag);
 
+/* SHA-256 in lower-case hexadecimal. */
+#define CLI_HASH_SIZE 65
+void cli_hash(const void *bytes, size_t size, char hash[CLI_HASH_SIZE]);
+
+/* Nanoseconds of the monotonic clock. */
+uint64_t cli_now(void);
+
 /* "12", "64K", "1G": bytes. */
 bool cli_parse_size(const char *text, uint64_t *out);
 bool cli_parse_u64(const char *text, uint64_t *out);

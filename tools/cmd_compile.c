@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "jit/compile.h"
 #include "support/fail.h"
@@ -99,17 +98,11 @@ static int print_stats(const options *o, const tw_code_object *object, const tw_
     return cli_print_object(&o->output, stats);
 }
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static tw_status compile(options *o, tw_context *ctx, int *code) {
     tw_diag *diag = tw_context_diag(ctx);
-    uint64_t begin = now_ns();
+    uint64_t begin = cli_now();
     tw_kernel *kernel = cli_source_kernel(&o->source, ctx);
-    uint64_t build_ns = now_ns() - begin;
+    uint64_t build_ns = cli_now() - begin;
     if (!kernel) return TW_ERR_INVALID;
     tw_compiler *compiler = NULL;
     tw_compiler_choice choice;

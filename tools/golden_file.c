@@ -6,9 +6,7 @@
 #include <zstd.h>
 
 #include "support/fail.h"
-#include "support/sha256.h"
 #include "support/strbuf.h"
-#include "tools/cli.h"
 
 /* The texts of all flavors of a kernel are nearly alike; a long window makes them nearly free. */
 enum { LEVEL = 12, WINDOW_LOG = 27 };
@@ -29,7 +27,7 @@ tw_status cli_goldens_add(cli_goldens *goldens, char *key, char *text, size_t le
     }
     cli_golden *item = &goldens->items[goldens->count++];
     *item = (cli_golden){.key = key, .text = text, .length = length, .refused = refused};
-    tw_sha256_hex(text, length, item->hash);
+    cli_hash(text, length, item->hash);
     return TW_OK;
 }
 

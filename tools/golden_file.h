@@ -3,7 +3,7 @@
 #ifndef TW_TOOLS_GOLDEN_FILE_H
 #define TW_TOOLS_GOLDEN_FILE_H
 
-#include "support/diag.h"
+#include "tools/cli.h"
 
 /* One text: the tile IR or the LLVM IR of a pin, or the words of a refusal. */
 typedef struct cli_golden {
@@ -11,7 +11,7 @@ typedef struct cli_golden {
     char *text; /* terminated */
     size_t length;
     bool refused; /* the text is a diagnostic */
-    char hash[65];
+    char hash[CLI_HASH_SIZE];
 } cli_golden;
 
 typedef struct cli_goldens {

@@ -1,0 +1,364 @@
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jit/compile.h"
+#include "support/fail.h"
+#include "tools/cli.h"
+#include "tools/pins.h"
+
+/* Ways to the same kernel. Each must give the bytes that the first one gave. */
+typedef enum way {
+    WAY_BUILDER,
+    WAY_AGAIN,
+    WAY_TEXT,
+    WAY_THREADS,
+    WAY_LOCALE,
+    WAY_FOLDER,
+    WAY_CACHE,
+    WAY_BASELINE,
+    WAY_COUNT
+} way;
+static const char *const way_names[] = {"builder", "again",  "text",  "threads",
+                                        "locale",  "folder", "cache", "baseline"};
+
+enum { THREADS = 4 };
+
+typedef struct options {
+    cli_output output;
+    tw_compiler_kind compiler_kind;
+    bool record;
+    const char *directory, *filter, *arch;
+    /* state */
+    tw_compiler *compiler;
+    tw_cache *cache;
+    locale_t locale;
+    char *baseline;       /* text of the baseline file, or NULL */
+    json_t *new_baseline; /* lines to record */
+    size_t compared[WAY_COUNT], failed[WAY_COUNT], skipped[WAY_COUNT];
+} options;
+
+static const struct argp_option argp_options[] = {
+    {"compiler", 'c', "COMPILER", 0, "llvm (default) or comgr", 0},
+    {"arch", 'a', "TARGET", 0, "only this target", 0},
+    {"record", 'r', NULL, 0, "record the hashes as the baseline of the compiler's exact version", 0},
+    {"dir", 'd', "DIR", 0, "the folder with pins.txt and identity/ (default: golden)", 0},
+    {"filter", 'f', "TEXT", 0, "only pins that contain it", 0},
+    {0}};
+
+static error_t parse(int key, char *argument, struct argp_state *state) {
+    options *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
+    case 'c':
+        if (strcmp(argument, "llvm") && strcmp(argument, "comgr"))
+            argp_error(state, "--compiler must be llvm or comgr (got %s)", argument);
+        o->compiler_kind = strcmp(argument, "llvm") ? TW_COMPILER_COMGR : TW_COMPILER_LLVM;
+        return 0;
+    case 'a': o->arch = argument; return 0;
+    case 'r': o->record = true; return 0;
+    case 'd': o->directory = argument; return 0;
+    case 'f': o->filter = argument; return 0;
+    case ARGP_KEY_ARG: argp_error(state, "no arguments are taken (got %s)", argument); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- one way ---- */
+
+typedef struct result {
+    tw_status status;
+    char hash[CLI_HASH_SIZE], error[256];
+    bool cache_hit;
+} result;
+
+static void fail_result(result *r, tw_status status, const char *text) {
+    r->status = status;
+    snprintf(r->error, sizeof r->error, "%s", text[0] ? text : tw_status_name(status));
+}
+
+/* Prints the kernel and reads it back; the first one is freed with the context. */
+static tw_kernel *through_text(tw_context *ctx, tw_kernel *kernel) {
+    char *text = NULL;
+    size_t length;
+    tw_kernel *again = NULL;
+    if (tw_kernel_to_text(kernel, &text, &length, tw_context_diag(ctx)) == TW_OK &&
+        tw_kernel_parse(ctx, text, length, NULL, &again) != TW_OK)
+        again = NULL;
+    free(text);
+    return again;
+}
+
+static result compile_pin(const options *o, const cli_pin *pin, tw_target target, bool as_text,
+                          tw_cache *cache) {
+    result r = {TW_OK, "", "", false};
+    tw_context *ctx = tw_context_new(NULL);
+    if (!ctx) {
+        fail_result(&r, TW_ERR_NO_MEMORY, "");
+        return r;
+    }
+    tw_diag *diag = tw_context_diag(ctx);
+    tw_code_object *object = NULL;
+    tw_compile_times times = {0};
+    tw_compile_options compile_options = {.cache = cache, .no_cache = cache == NULL, .times = &times};
+    tw_kernel *kernel = cli_pin_kernel(pin, target, ctx);
+    if (kernel && as_text) kernel = through_text(ctx, kernel);
+    tw_status status =
+        kernel ? tw_compile(o->compiler, kernel, &compile_options, &object, diag) : TW_ERR_INVALID;
+    if (status == TW_OK) {
+        size_t size;
+        const void *bytes = tw_code_object_bytes(object, &size);
+        cli_hash(bytes, size, r.hash);
+        r.cache_hit = times.cache_hit;
+    } else {
+        fail_result(&r, status, tw_diag_first_error(diag));
+    }
+    tw_code_object_release(object);
+    tw_context_free(ctx);
+    return r;
+}
+
+typedef struct thread_job {
+    const options *o;
+    const cli_pin *pin;
+    tw_target target;
+    result result;
+} thread_job;
+
+static void *compile_in_thread(void *argument) {
+    thread_job *job = argument;
+    job->result = compile_pin(job->o, job->pin, job->target, false, NULL);
+    return NULL;
+}
+
+static result compile_in_threads(const options *o, const cli_pin *pin, tw_target target) {
+    thread_job jobs[THREADS];
+    pthread_t threads[THREADS];
+    size_t started = 0;
+    for (size_t i = 0; i < THREADS; i++)
+        jobs[i] = (thread_job){o, pin, target, {TW_OK, "", "", false}};
+    while (started < THREADS &&
+           pthread_create(&threads[started], NULL, compile_in_thread, &jobs[started]) == 0)
+        started++;
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    if (started < THREADS) fail_result(&jobs[0].result, TW_ERR_LIMIT, "a thread could not be started");
+    /* One that differs stands for all. */
+    for (size_t i = 1; i < started; i++)
+        if (jobs[i].result.status != TW_OK || strcmp(jobs[i].result.hash, jobs[0].result.hash))
+            return jobs[i].result;
+    return jobs[0].result;
+}
+
+static result compile_in_locale(const options *o, const cli_pin *pin, tw_target target) {
+    locale_t before = uselocale(o->locale);
+    result r = compile_pin(o, pin, target, false, NULL);
+    uselocale(before);
+    return r;
+}
+
+/* The pins that are files have relative names, so only the compile happens elsewhere; it is the compiler that
+ * could look at the folder. */
+static result compile_in_folder(const options *o, const cli_pin *pin, tw_target target) {
+    result r;
+    char *before = getcwd(NULL, 0);
+    bool relative =
+        pin->source.word_count == 1 && strchr(pin->source.words[0], '/') && pin->source.words[0][0] != '/';
+    if (!before || relative || chdir("/") != 0) {
+        r = (result){TW_ERR_UNSUPPORTED, "", "the pin is a relative file name", false};
+    } else {
+        r = compile_pin(o, pin, target, false, NULL);
+        if (chdir(before) != 0) fail_result(&r, TW_ERR_IO, "the folder cannot be entered again");
+    }
+    free(before);
+    return r;
+}
+
+static result compile_through_cache(const options *o, const cli_pin *pin, tw_target target) {
+    result first = compile_pin(o, pin, target, false, o->cache);
+    if (first.status != TW_OK) return first;
+    result second = compile_pin(o, pin, target, false, o->cache);
+    if (second.status == TW_OK && !second.cache_hit)
+        fail_result(&second, TW_ERR_MISMATCH, "the second compile missed the cache");
+    return second;
+}
+
+static result go_way(const options *o, way w, const cli_pin *pin, tw_target target) {
+    switch (w) {
+    case WAY_TEXT: return compile_pin(o, pin, target, true, NULL);
+    case WAY_THREADS: return compile_in_threads(o, pin, target);
+    case WAY_LOCALE: return compile_in_locale(o, pin, target);
+    case WAY_FOLDER: return compile_in_folder(o, pin, target);
+    case WAY_CACHE: return compile_through_cache(o, pin, target);
+    default: return compile_pin(o, pin, target, false, NULL);
+    }
+}
+
+/* ---- baseline: lines "HASH TARGET WORDS" ---- */
+
+static const char *baseline_hash(const options *o, const char *target, const char *words) {
+    static char hash[CLI_HASH_SIZE];
+    size_t target_length = strlen(target), words_length = strlen(words);
+    for (const char *line = o->baseline; line && *line;
+         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        const char *rest = line + 65;
+        if (strnlen(line, 66) < 66 || strncmp(rest, target, target_length) || rest[target_length] != ' ')
+            continue;
+        rest += target_length + 1;
+        if (strncmp(rest, words, words_length) || (rest[words_length] != '\n' && rest[words_length]))
+            continue;
+        memcpy(hash, line, 64);
+        hash[64] = '\0';
+        return hash;
+    }
+    return NULL;
+}
+
+static void baseline_path(const options *o, const char *identity, char *path, size_t size) {
+    int length = snprintf(path, size, "%s/identity/", o->directory);
+    snprintf(path + length, size - (size_t)length, "%s.txt", identity);
+    for (char *c = path + length; *c; c++)
+        if (*c == ' ' || *c == '(' || *c == ')' || *c == '/') *c = '-';
+}
+
+/* ---- all of it ---- */
+
+static void note(options *o, way w, const char *words, const char *target, const char *text) {
+    o->failed[w]++;
+    fprintf(stderr, "%s | %s | %s: %s\n", words, target, way_names[w], text);
+}
+
+static void check_pin(options *o, const cli_pin *pin, tw_target target) {
+    char name[TW_TARGET_NAME_MAX];
+    tw_target_format(target, name);
+    result first = compile_pin(o, pin, target, false, NULL);
+    if (first.status == TW_ERR_INVALID || first.status == TW_ERR_UNSUPPORTED)
+        return; /* a refusal: the goldens hold it */
+    o->compared[WAY_BUILDER]++;
+    if (first.status != TW_OK) {
+        note(o, WAY_BUILDER, pin->words, name, first.error);
+        return;
+    }
+    for (unsigned w = WAY_AGAIN; w < WAY_BASELINE; w++) {
+        if (w == WAY_LOCALE && !o->locale) {
+            o->skipped[w]++;
+            continue;
+        }
+        result r = go_way(o, (way)w, pin, target);
+        if (r.status == TW_ERR_UNSUPPORTED && w == WAY_FOLDER) {
+            o->skipped[w]++;
+            continue;
+        }
+        o->compared[w]++;
+        if (r.status != TW_OK) {
+            note(o, (way)w, pin->words, name, r.error);
+        } else if (strcmp(r.hash, first.hash)) {
+            note(o, (way)w, pin->words, name, "another code object than the first build's");
+        }
+    }
+    const char *recorded = baseline_hash(o, name, pin->words);
+    json_array_append_new(o->new_baseline, json_sprintf("%s %s %s", first.hash, name, pin->words));
+    if (o->record) return;
+    if (!recorded) {
+        o->skipped[WAY_BASELINE]++;
+        return;
+    }
+    o->compared[WAY_BASELINE]++;
+    if (strcmp(recorded, first.hash))
+        note(o, WAY_BASELINE, pin->words, name, "another code object than the recorded one");
+}
+
+static tw_status write_baseline(const options *o, const char *path, tw_diag *diag) {
+    json_t *line;
+    size_t i;
+    FILE *file = fopen(path, "w");
+    if (!file) return tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
+    json_array_foreach(o->new_baseline, i, line) fprintf(file, "%s\n", json_string_value(line));
+    return fclose(file) ? tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno)) : TW_OK;
+}
+
+static tw_status check_all(options *o, const tw_target *only, tw_diag *diag) {
+    cli_pins pins;
+    tw_status status = cli_pins_read(o->directory, o->filter, &pins, diag);
+    for (size_t i = 0; status == TW_OK && i < pins.count; i++)
+        for (unsigned arch = 1; arch < TW_ARCH_COUNT; arch++) {
+            const tw_arch_info *info = tw_arch_get((tw_arch)arch);
+            tw_compiler_choice choice;
+            tw_target target = {info->arch, info->wave_size, 0, 0};
+            if (only && only->arch != info->arch) continue;
+            if (only) target = *only;
+            if (tw_compiler_choose(o->compiler, target, &choice, NULL) == TW_OK)
+                check_pin(o, &pins.pins[i], target);
+        }
+    cli_pins_free(&pins);
+    return status;
+}
+
+static int report(options *o, const char *identity) {
+    json_t *rows = json_array();
+    size_t bad = 0, compared = 0;
+    for (unsigned w = 0; w < WAY_COUNT; w++) {
+        const char *outcome = o->failed[w] ? "failed" : o->compared[w] ? "passed" : "skipped";
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:I, s:I, s:I}", "way", way_names[w], "result", outcome,
+                                        "compared", (json_int_t)o->compared[w], "failed",
+                                        (json_int_t)o->failed[w], "skipped", (json_int_t)o->skipped[w]));
+        bad += o->failed[w];
+        compared += w == WAY_BUILDER ? 0 : o->compared[w];
+    }
+    static const cli_column columns[] = {{"way", "way"},           {"result", "result"},
+                                         {"compared", "compared"}, {"failed", "failed"},
+                                         {"skipped", "skipped"},   {NULL, NULL}};
+    if (!o->output.json) printf("%s\n", identity);
+    int code = cli_print_table(&o->output, columns, rows);
+    if (compared == 0) fprintf(stderr, "error: nothing was compared\n");
+    return bad || compared == 0 ? CLI_FAILED : code;
+}
+
+int cmd_identity(int argc, char **argv) {
+    static const struct argp_child children[] = {{&cli_output_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        .options = argp_options,
+        .parser = parse,
+        .children = children,
+        .doc = "Compiles every pinned configuration in several ways (twice, through printed and parsed tile "
+               "IR, in parallel threads, in another locale, in another folder, through the cache) and "
+               "compares the code objects byte for byte, and with the baseline of the compiler's exact "
+               "version where one is recorded. Fails (1) on a difference and when nothing was compared."};
+    options o = {.directory = "golden", .compiler_kind = TW_COMPILER_LLVM, .new_baseline = json_array()};
+    cli_parse(&argp, argc, argv, &o);
+    tw_diag *diag = tw_diag_new(NULL);
+    char cache_folder[] = "/tmp/tilewright-identity-XXXXXX", path[4096] = "";
+    tw_target only;
+    tw_compiler_choice choice = {.identity = ""};
+    tw_status status = o.arch ? tw_target_parse(o.arch, &only, diag) : TW_OK;
+    if (status == TW_OK) status = tw_compiler_open(o.compiler_kind, &o.compiler, diag);
+    tw_target any = {TW_ARCH_GFX90A, 64, 0, 0};
+    if (status == TW_OK) status = tw_compiler_choose(o.compiler, o.arch ? only : any, &choice, diag);
+    if (status == TW_OK && !mkdtemp(cache_folder))
+        status = tw_fail(diag, TW_ERR_IO, "%s: %s", cache_folder, strerror(errno));
+    if (status == TW_OK)
+        status = tw_cache_open(&(tw_cache_options){.directory = cache_folder}, &o.cache, diag);
+    int code = CLI_FAILED;
+    if (status == TW_OK) {
+        o.locale = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
+        baseline_path(&o, choice.identity, path, sizeof path);
+        if (access(path, R_OK) == 0) status = cli_read_file(path, &o.baseline, NULL, diag);
+        if (status == TW_OK) status = check_all(&o, o.arch ? &only : NULL, diag);
+        if (status == TW_OK) code = report(&o, choice.identity);
+        if (status == TW_OK && o.record && code == CLI_OK) status = write_baseline(&o, path, diag);
+        if (o.locale) freelocale(o.locale);
+    }
+    if (o.cache) tw_cache_prune(o.cache, 0, &(tw_cache_stats){0}, NULL);
+    tw_cache_close(o.cache);
+    rmdir(cache_folder);
+    tw_compiler_close(o.compiler);
+    free(o.baseline);
+    json_decref(o.new_baseline);
+    if (cli_finish(status, diag) != CLI_OK) code = CLI_FAILED;
+    tw_diag_free(diag);
+    return code;
+}
