@@ -113,8 +113,9 @@ static tw_status verify_output(const cli_job *job, size_t i, json_t *rows, bool 
     tw_measures m;
     tw_measure_input input = {.format = tensor->dtype,
                               .got = job->data[i],
-                              .expected = job->expected[i],
-                              .bound = job->bound[i],
+                              .expected = job->references[i].expected,
+                              .bound = job->references[i].bound,
+                              .scale = job->references[i].scale,
                               .count = tensor->elements};
     tw_status status = tw_measure(&input, &m, diag);
     if (status != TW_OK) return status;
@@ -125,7 +126,7 @@ static tw_status verify_output(const cli_job *job, size_t i, json_t *rows, bool 
                                     "format", tw_scalar_name(tensor->dtype), "elements", (json_int_t)m.count,
                                     "result", good ? "passed" : "failed", "exact", (json_int_t)m.exact,
                                     "in_bound", (json_int_t)m.passed, "max_ulp", (json_int_t)m.max_ulp,
-                                    "max_error", m.max_error, "mean_error", m.mean_error, "nan_errors",
+                                    "max_scaled", m.max_scaled, "mean_scaled", m.mean_scaled, "nan_errors",
                                     (json_int_t)m.nan_errors, "inf_errors", (json_int_t)m.inf_errors));
     return TW_OK;
 }
@@ -149,8 +150,8 @@ static tw_status write_bundle(const options *o, const cli_job *job, tw_diag *dia
         *output = (tw_bundle_output){.buffer = (uint32_t)i,
                                      .format = tensor->dtype,
                                      .rank = tensor->rank,
-                                     .expected = job->expected[i],
-                                     .bound = job->bound[i]};
+                                     .expected = job->references[i].expected,
+                                     .bound = job->references[i].bound};
         for (uint32_t d = 0; d < tensor->rank; d++)
             output->shape[d] = (uint64_t)tensor->shape[d];
     }
@@ -183,8 +184,8 @@ static int print_results(const options *o, const tw_device *device, json_t *laun
                                          {"exact", "exact"},
                                          {"in_bound", "in bound"},
                                          {"max_ulp", "max ulp"},
-                                         {"max_error", "max error"},
-                                         {"mean_error", "mean error"},
+                                         {"max_scaled", "max error/scale"},
+                                         {"mean_scaled", "mean error/scale"},
                                          {"nan_errors", "NaN only here"},
                                          {NULL, NULL}};
     printf("device %s\n", tw_device_name(device));

@@ -96,18 +96,21 @@ tw_status cli_job_reference(cli_job *job, tw_diag *diag) {
         inputs[i] = job->hosts[i].input;
         if (!job->hosts[i].output) continue;
         uint64_t elements = job->job->tensors[i].elements;
-        job->expected[i] = calloc(elements ? elements : 1, sizeof(double));
-        job->bound[i] = calloc(elements ? elements : 1, sizeof(double));
-        if (!job->expected[i] || !job->bound[i]) return tw_fail_no_memory(diag);
+        tw_reference *r = &job->references[i];
+        r->expected = calloc(elements ? elements : 1, sizeof(double));
+        r->bound = calloc(elements ? elements : 1, sizeof(double));
+        r->scale = calloc(elements ? elements : 1, sizeof(double));
+        if (!r->expected || !r->bound || !r->scale) return tw_fail_no_memory(diag);
     }
-    return tw_job_reference(job->job, inputs, job->expected, job->bound, diag);
+    return tw_job_reference(job->job, inputs, job->references, diag);
 }
 
 void cli_job_close(cli_job *job) {
     for (size_t i = 0; i < TW_JOB_MAX_BUFFERS; i++) {
         free(job->data[i]);
-        free(job->expected[i]);
-        free(job->bound[i]);
+        free(job->references[i].expected);
+        free(job->references[i].bound);
+        free(job->references[i].scale);
     }
     for (size_t i = 0; i < TW_JOB_MAX_KERNELS; i++)
         tw_code_object_release(job->objects[i]);

@@ -20,9 +20,8 @@ typedef struct cli_job {
     size_t object_count;
     size_t buffer_count;
     tw_plan_host hosts[TW_JOB_MAX_BUFFERS];
-    void *data[TW_JOB_MAX_BUFFERS];       /* the host's bytes of inputs and outputs; NULL for scratch */
-    double *expected[TW_JOB_MAX_BUFFERS]; /* of outputs, set by cli_job_reference */
-    double *bound[TW_JOB_MAX_BUFFERS];
+    void *data[TW_JOB_MAX_BUFFERS]; /* the host's bytes of inputs and outputs; NULL for scratch */
+    tw_reference references[TW_JOB_MAX_BUFFERS]; /* of outputs, set by cli_job_reference */
 } cli_job;
 
 /* Plans, fills the inputs, compiles. `out` is always safe to free. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tools/cli.h"
-#include "tools/version.h"
 
 static const cli_command commands[] = {
 #define CLI_ROW(text, ident, summary) {text, summary, cmd_##ident},
