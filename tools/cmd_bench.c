@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jit/cache.h"
 #include "jit/compile.h"
 #include "lower/lower.h"
 #include "support/fail.h"
@@ -130,8 +131,7 @@ static tw_status measure_compile(options *o, tw_context *ctx, tw_diag *diag) {
         tw_compile_times times = {0};
         tw_code_object *object = NULL;
         uint64_t start = cli_now();
-        status = tw_compile(o->compiler, kernel, &(tw_compile_options){.no_cache = true, .times = &times},
-                            &object, diag);
+        status = tw_compile(o->compiler, kernel, &(tw_compile_options){.times = &times}, &object, diag);
         whole[i] = (double)(cli_now() - start) / 1e6;
         ratio[i] = whole[i] * 1e6 / (double)(times.parse + times.passes + times.codegen + times.link);
         tw_code_object_release(object);
@@ -201,7 +201,7 @@ static tw_status measure_emulator(options *o, tw_diag *diag) {
     if (status == TW_OK) status = cli_open_device("emu", o->source.target, &device, diag);
     if (status == TW_OK)
         status = cli_job_open(&o->source.instance, o->source.target, CLI_VALUES_UNIFORM, 1, o->compiler,
-                              &(tw_compile_options){.no_cache = true}, &job, diag);
+                              &(tw_compile_options){0}, &job, diag);
     size_t samples = o->repeat < 5 ? o->repeat : 5;
     double rates[5] = {0};
     tw_launch_counts counts[16] = {{0}};

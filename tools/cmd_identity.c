@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jit/cache.h"
 #include "jit/compile.h"
 #include "support/fail.h"
 #include "tools/cli.h"
@@ -103,7 +104,7 @@ static result compile_pin(const options *o, const cli_pin *pin, tw_target target
     tw_diag *diag = tw_context_diag(ctx);
     tw_code_object *object = NULL;
     tw_compile_times times = {0};
-    tw_compile_options compile_options = {.cache = cache, .no_cache = cache == NULL, .times = &times};
+    tw_compile_options compile_options = {.cache = cache, .times = &times};
     tw_kernel *kernel = cli_pin_kernel(pin, target, ctx);
     if (kernel && as_text) kernel = through_text(ctx, kernel);
     tw_status status =
