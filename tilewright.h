@@ -1,8 +1,31 @@
-/* Tilewright: everything a user includes. */
+/* Tilewright: everything a user includes. docs/architecture.md says how the parts go together; each header documents
+ * its functions: ownership, threads, errors, units. */
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
 
+#include "arch/matrix.h"
+#include "arch/target.h"
+#include "instances/direct_wgrad_depthwise.h"
+#include "instances/direct_wgrad_reduce.h"
+#include "instances/instance.h"
+#include "instances/measures.h"
+#include "ir/build.h"
+#include "ir/context.h"
+#include "ir/interp.h"
+#include "ir/kernel.h"
+#include "ir/type.h"
+#include "jit/cache.h"
+#include "jit/code_object.h"
+#include "jit/compile.h"
+#include "jit/compiler.h"
+#include "lower/flavor.h"
+#include "lower/lower.h"
+#include "run/bundle.h"
+#include "run/device.h"
+#include "run/element.h"
+#include "run/plan.h"
 #include "support/diag.h"
+#include "support/float_formats.h"
 #include "support/status.h"
 
 #endif

@@ -32,10 +32,15 @@ what=command
 check test -x "$root$prefix/bin/tilewright"
 what=man_page
 check test -f "$root$prefix/share/man/man1/tilewright.1"
-# Every symbol that the shared library exports is in the version script, and the other way round.
+# What the headers mark TW_API (visible in the static library), what the version script lists and what the shared library
+# exports are the same.
 what=exported_symbols
-nm -D --defined-only "$libdir/libtilewright.so" | awk '$2 ~ /[TDRBV]/ {sub(/@.*/, "", $3); print $3}' | sort -u >"$root/have"
-sed -n 's/^ *\(tw_[a-z0-9_]*\);$/\1/p' "$source/tilewright.map" | sort -u >"$root/want"
-check diff "$root/want" "$root/have"
+nm -D --defined-only "$libdir/libtilewright.so" | awk '$2 ~ /[TDRBV]/ {sub(/@.*/, "", $3); print $3}' | sort -u >"$root/exported"
+sed -n 's/^ *\(tw_[a-z0-9_]*\);$/\1/p' "$source/tilewright.map" | sort -u >"$root/listed"
+readelf -sW "$libdir/libtilewright.a" | awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 != "UND" && $8 ~ /^tw_/ {print $8}' |
+    sort -u >"$root/marked"
+check diff "$root/listed" "$root/exported"
+what=marked_symbols
+check diff "$root/listed" "$root/marked"
 
 [ $failures -eq 0 ]

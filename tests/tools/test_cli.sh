@@ -1,0 +1,86 @@
+#!/bin/sh
+# The command as a user meets it: exit codes, help, tables and JSON, files, errors. Usage: test_cli.sh TILEWRIGHT SOURCE
+set -u
+tilewright=$1 source=$2
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+export TILEWRIGHT_CACHE_DIR="$root/cache" NO_COLOR=1
+failures=0
+small="direct_wgrad_depthwise kh=3 kw=3 dtype=bf16"
+
+pass() { echo "[       OK ] $1"; }
+fail() { echo "[  FAILED  ] $1"; sed 's/^/    /' "$root/out" "$root/err"; failures=$((failures + 1)); }
+# expect NAME CODE PATTERN COMMAND...: the command ends with CODE, and PATTERN (extended, "" for none) is in its output.
+expect() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >"$root/out" 2>"$root/err" </dev/null
+    got=$?
+    if [ $got -ne "$code" ]; then echo "exit code $got, not $code" >>"$root/err"; fail "$name"
+    elif [ -n "$pattern" ] && ! cat "$root/out" "$root/err" | grep -Eq -- "$pattern"; then fail "$name"
+    else pass "$name"; fi
+}
+
+expect no_command 2 'Usage: tilewright COMMAND' "$tilewright"
+expect help 0 'emit-ir' "$tilewright" --help
+expect version 0 '^tilewright [0-9]' "$tilewright" --version
+expect unknown_command 2 "no command 'frob'" "$tilewright" frob
+for command in list arch emit-ir compile run replay golden identity cache bench; do
+    expect "help_$command" 0 'Usage: tilewright' "$tilewright" "$command" --help
+    expect "bad_option_$command" 2 'frobnicate' "$tilewright" "$command" --frobnicate
+done
+
+expect arch_all 0 '^gfx1250 ' "$tilewright" arch
+expect arch_one 0 'vgpr budget' "$tilewright" arch gfx90a:xnack-
+expect arch_json 0 '"lds_bytes": 163840' "$tilewright" arch gfx950 --json
+expect arch_bad 2 'gfx9999' "$tilewright" arch gfx9999
+expect list 0 'direct_wgrad_depthwise' "$tilewright" list
+expect list_keys 0 '^r_split' "$tilewright" list direct_wgrad_depthwise
+expect list_unknown 2 "no instance is called 'nothing'" "$tilewright" list nothing
+expect list_grid 0 'kh=7' "$tilewright" list --grid direct_wgrad_depthwise --arch gfx1250
+
+# shellcheck disable=SC2086
+{
+    expect emit_tile 0 'tile.kernel @' "$tilewright" emit-ir $small --arch gfx1201
+    expect emit_llvm 0 'amdgpu_kernel' "$tilewright" emit-ir $small --arch gfx1201 --stage llvm
+    expect emit_isa 0 'buffer_atomic_add_f32.*TH_ATOMIC_CASCADE_RT scope:SCOPE_DEV' "$tilewright" emit-ir $small --stage isa
+    expect emit_flavor_refused 1 'gfx1250 needs llvm22 or later \(got llvm19\)' "$tilewright" emit-ir $small --stage llvm --flavor llvm19
+    expect emit_bad_stage 2 'tile, llvm or isa \(got asm\)' "$tilewright" emit-ir $small --stage asm
+    expect emit_bad_key 1 'nothing' "$tilewright" emit-ir $small nothing=1
+    expect emit_refused 1 'r_split must be 1..8 \(got 9\)' "$tilewright" emit-ir $small r_split=9
+    expect emit_no_source 2 'missing' "$tilewright" emit-ir
+    "$tilewright" emit-ir $small --arch gfx1100 -o "$root/k.tir"
+    expect emit_file 0 'amdgpu_kernel' "$tilewright" emit-ir "$root/k.tir" --stage llvm --arch gfx1201
+    expect emit_missing_file 1 'No such file' "$tilewright" emit-ir "$root/none.tir"
+    expect compile_stats 0 '^vgpr spills +0' "$tilewright" compile $small --stats -o "$root/k.hsaco"
+    expect compile_hit 0 '^cache hit +yes' "$tilewright" compile $small --stats -o "$root/k.hsaco"
+    expect compile_no_cache 0 '^cache hit +no' "$tilewright" compile $small --stats --no-cache -o "$root/k.hsaco"
+    expect compile_unwritable 1 'No such file' "$tilewright" compile $small -o "$root/none/k.hsaco"
+    expect cache_stat 0 '^entries +1' "$tilewright" cache stat
+    expect cache_verify 0 '^damaged +0' "$tilewright" cache verify
+    expect cache_prune 0 '^entries +0' "$tilewright" cache prune --limit 0
+    expect cache_no_action 2 'stat, verify or prune' "$tilewright" cache
+    expect run_verified 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --bundle "$root/bundle"
+    expect run_integers 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --values integers
+    expect run_json 0 '"result": "passed"' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --json
+    expect run_profile 0 'valu' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --profile
+    expect run_no_gpu 1 'hip:0' "$tilewright" run $small n=1 h=5 w=5 c=3 --device hip:0
+    expect run_too_large 1 'got [0-9]+' "$tilewright" run $small n=100000 h=1000 w=1000 c=1000 --device emu
+    expect run_file 2 'run takes an instance' "$tilewright" run "$root/k.tir"
+    expect replay 0 'passed' "$tilewright" replay "$root/bundle" --device emu
+    expect replay_missing 1 '' "$tilewright" replay "$root/none"
+}
+# One expected value moved by more than its bound must fail the replay.
+printf '\0\0\0\0\0\0\360\177' | dd of="$root/bundle/dw.expected.f64" conv=notrunc 2>/dev/null
+expect replay_mismatch 1 'failed' "$tilewright" replay "$root/bundle" --device emu
+expect golden_filter 0 'passed' "$tilewright" golden --check --dir "$source/golden" --filter accumulate
+expect golden_nothing 1 'no pinned configuration matches' "$tilewright" golden --check --dir "$source/golden" --filter nothing
+cp -r "$source/golden" "$root/golden"
+sed -i 's/step 256/step 128/' "$root/golden/accumulate.tir"
+expect golden_difference 1 'differs' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
+sed -i '1s/^./z/' "$root/golden/hashes.txt"
+expect golden_edited 1 'record them together' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
+expect identity 0 '^threads +passed' "$tilewright" identity --dir "$source/golden" --filter reduce --arch gfx1201
+expect identity_nothing 1 'no pinned' "$tilewright" identity --dir "$source/golden" --filter nothing
+
+[ $failures -eq 0 ]

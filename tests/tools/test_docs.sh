@@ -1,0 +1,37 @@
+#!/bin/sh
+# Documents that must say what the product does. Usage: test_docs.sh TILEWRIGHT SOURCE
+set -u
+tilewright=$1 source=$2
+failures=0
+result() { if [ "$2" -eq 0 ]; then echo "[       OK ] $1"; else echo "[  FAILED  ] $1"; failures=$((failures + 1)); fi; }
+
+# Every line of the README's C example stands in the example that it was taken from.
+missing=0
+sed -n '/^```c$/,/^```$/p' "$source/README.md" | sed '/^```/d' >"${TMPDIR:-/tmp}/readme.$$"
+while IFS= read -r line; do
+    grep -qxF -- "$line" "$source/docs/examples/axpy.c" || { echo "not in axpy.c: $line"; missing=1; }
+done <"${TMPDIR:-/tmp}/readme.$$"
+[ -s "${TMPDIR:-/tmp}/readme.$$" ] || missing=1
+rm -f "${TMPDIR:-/tmp}/readme.$$"
+result readme_example $missing
+
+# Links of the documents lead to files.
+broken=0
+for document in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/docs/*.md; do
+    for link in $(grep -o '](\([^)#:]*\))' "$document" | sed 's/^](//; s/)$//'); do
+        [ -e "${document%/*}/$link" ] || { echo "$document: $link"; broken=1; }
+    done
+done
+result links $broken
+
+# The manual page names every command and every long option.
+unnamed=0
+man=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "$source/docs/tilewright.1")
+for command in $("$tilewright" --help | awk '/^  [a-z]/ {print $1}'); do
+    case $man in *"$command"*) ;; *) echo "no command $command"; unnamed=1 ;; esac
+    for option in $("$tilewright" "$command" --help | grep -o -- '--[a-z][a-z-]*' | sort -u | grep -vx -e --usage -e --help); do
+        case $man in *"$option"*) ;; *) echo "$command: no $option"; unnamed=1 ;; esac
+    done
+done
+result manual_page $unnamed
+[ $failures -eq 0 ]
