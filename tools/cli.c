@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,12 @@ int cli_print_object(const cli_output *output, json_t *object) {
     tw_strbuf_free(&cell);
     json_decref(object);
     return failed || fflush(stdout) ? CLI_FAILED : CLI_OK;
+}
+
+json_t *cli_real(double value) {
+    if (isnan(value)) return json_string("nan");
+    if (isinf(value)) return json_string(value < 0 ? "-inf" : "inf");
+    return json_real(value);
 }
 
 /* ---- diagnostics ---- */

@@ -57,6 +57,9 @@ int cli_print_table(const cli_output *output, const cli_column *columns, json_t 
 /* Prints a single object: as JSON, or one "key value" a line. Takes the reference. */
 int cli_print_object(const cli_output *output, json_t *object);
 
+/* A number as JSON, which has no infinities and no NaN: those become words. */
+json_t *cli_real(double value);
+
 /* Prints what the list holds to standard error, in colour on a terminal, and clears it. */
 void cli_print_diag(tw_diag *diag);
 /* Prints, and turns a status into an exit code: usage errors of the API stay failures, not usage. */

@@ -39,9 +39,9 @@ static json_t *describe(const tw_bundle_report *report, const char *device, bool
                                                (json_int_t)m->index, "got", got, "expected", expected,
                                                "bound", bound));
     }
-    return json_pack("{s:s, s:s, s:I, s:I, s:f, s:o, s:I}", "result", passed ? "passed" : "failed", "device",
+    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:I}", "result", passed ? "passed" : "failed", "device",
                      device, "elements", (json_int_t)report->elements, "mismatches",
-                     (json_int_t)report->mismatches, "worst_error_by_bound", report->worst,
+                     (json_int_t)report->mismatches, "worst_error_by_bound", cli_real(report->worst),
                      "first_mismatches", first, "wave_instructions",
                      (json_int_t)report->counts.wave_instructions);
 }

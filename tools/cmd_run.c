@@ -121,13 +121,13 @@ static tw_status verify_output(const cli_job *job, size_t i, json_t *rows, bool 
     if (status != TW_OK) return status;
     bool good = m.passed == m.count && m.nan_errors == 0 && m.inf_errors == 0;
     *passed &= good;
-    json_array_append_new(rows,
-                          json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:f, s:f, s:I, s:I}", "output", name,
-                                    "format", tw_scalar_name(tensor->dtype), "elements", (json_int_t)m.count,
-                                    "result", good ? "passed" : "failed", "exact", (json_int_t)m.exact,
-                                    "in_bound", (json_int_t)m.passed, "max_ulp", (json_int_t)m.max_ulp,
-                                    "max_scaled", m.max_scaled, "mean_scaled", m.mean_scaled, "nan_errors",
-                                    (json_int_t)m.nan_errors, "inf_errors", (json_int_t)m.inf_errors));
+    json_array_append_new(rows, json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:I}", "output",
+                                          name, "format", tw_scalar_name(tensor->dtype), "elements",
+                                          (json_int_t)m.count, "result", good ? "passed" : "failed", "exact",
+                                          (json_int_t)m.exact, "in_bound", (json_int_t)m.passed, "max_ulp",
+                                          (json_int_t)m.max_ulp, "max_scaled", cli_real(m.max_scaled),
+                                          "mean_scaled", cli_real(m.mean_scaled), "nan_errors",
+                                          (json_int_t)m.nan_errors, "inf_errors", (json_int_t)m.inf_errors));
     return TW_OK;
 }
 
