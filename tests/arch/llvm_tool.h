@@ -5,8 +5,12 @@
 #include "arch/target.h"
 #include "tests/test.h"
 
-/* Skips the calling test where there is no llc 22: the environment variable TW_LLC_22 names it, and is set by
- * tests/arch/meson.build where it is installed. Called first, before a test owns memory. */
+/* Whether there is an llc 22: the environment variable TW_LLC_22 names it, and is set by
+ * tests/arch/meson.build where it is installed. A suite that needs it ends with SUITE_SKIPPED where it is
+ * missing. */
+bool have_llc(void);
+#define SUITE_SKIPPED 77
+/* Skips the calling test where it is missing. Called first, before a test owns memory. */
 void need_llc(void);
 /* LLVM IR to assembly. The text belongs to the caller: free() it. Fails the test where llc fails. */
 char *llc(tw_target target, const char *input);
