@@ -3,8 +3,10 @@
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
 
+#include "arch/lane_map.h"
 #include "arch/matrix.h"
 #include "arch/target.h"
+#include "arch/transpose.h"
 #include "instances/direct_wgrad_depthwise.h"
 #include "instances/direct_wgrad_reduce.h"
 #include "instances/instance.h"

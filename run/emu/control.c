@@ -120,10 +120,12 @@ void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i) {
         tw_emu_report(w, -1, "a barrier wait without a signal before");
         return;
     }
-    if (w->barrier_passed)
-        w->barrier_signalled = w->barrier_passed = false;
-    else
+    if (!w->barrier_passed) {
         w->state = EMU_WAVE_BARRIER;
+        return;
+    }
+    w->barrier_signalled = w->barrier_passed = false;
+    w->waits++;
 }
 
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i) {
