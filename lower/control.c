@@ -44,7 +44,7 @@ static void end_round(tw_lowering *l, const tw_op *op, tw_label body, tw_label n
         tw_ll_line(l, "%%%l.more = icmp slt %t %%%l.index, %v", body, type, body, to);
     } else {
         tw_ref left = tw_ll_let(l, "sub %t %v, %v", type, to, index);
-        tw_ll_line(l, "%%%l.index = add %t %v, %v", body, type, index, step);
+        tw_ll_line(l, "%%%l.index = add nsw %t %v, %v", body, type, index, step);
         tw_ll_line(l, "%%%l.more = icmp ugt %t %r, %v", body, type, left, step);
     }
     tw_ll_text(l, "  br i1 %%%l.more, label %%%l, label %%%l", body, body, end);

@@ -58,32 +58,8 @@ void tw_ll_fpext(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
 
 /* ---- f32 to f16 and bf16 ---- */
 
-/* The value is not a constant, and LLVM cannot find out that it is one. */
-static bool is_certainly_variable(const tw_lowering *l, tw_value value) {
-    const tw_value_info *info = tw_value_get(l->kernel, value);
-    if (!info->op) return info->block == &l->kernel->body;
-    switch (info->op->opcode) {
-    case TW_OP_GLOBAL_LOAD:
-    case TW_OP_BUFFER_LOAD:
-    case TW_OP_LDS_LOAD:
-    case TW_OP_FADD:
-    case TW_OP_FMUL:
-    case TW_OP_FMA: return true;
-    case TW_OP_FPEXT: return is_certainly_variable(l, info->op->operands[0]);
-    default: return false;
-    }
-}
-
-/* LLVM makes one mixed instruction of a product that is then rounded, "v_fma_mixlo a, b, 0", and loses the
- * sign of a product of -0. A fence between the two prevents that; fma itself may become a mixed instruction.
- */
-static bool may_be_product(const tw_lowering *l, tw_value value) {
-    const tw_op *op = tw_value_get(l->kernel, value)->op;
-    if (!op) return true;
-    if (op->opcode == TW_OP_FMA) return !is_certainly_variable(l, op->operands[2]);
-    if (op->opcode == TW_OP_FADD || op->opcode == TW_OP_FSUB)
-        return !is_certainly_variable(l, op->operands[0]) || !is_certainly_variable(l, op->operands[1]);
-    return true;
+tw_ref tw_ll_keep_apart(tw_lowering *l, const tw_type *type, tw_ref value) {
+    return tw_ll_let(l, "call %t %G(%t %r)", type, TW_LL_CANONICALIZE, type, type, value);
 }
 
 void tw_ll_fptrunc(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
@@ -94,8 +70,7 @@ void tw_ll_fptrunc(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
         set_same(l, op, to, tw_ll_narrow(l, to, value));
         return;
     }
-    if (may_be_product(l, op->operands[0]))
-        value = tw_ll_let(l, "call %t %G(%t %r)", from, TW_LL_ARITHMETIC_FENCE, from, from, value);
+    if (tw_ll_may_be_product(l, op->operands[0])) value = tw_ll_keep_apart(l, from, value);
     tw_ll_set(l, op->first_result, "fptrunc %t %r to %t", from, value, to);
 }
 

@@ -15,7 +15,7 @@ void tw_ll_float_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule)
 }
 
 /* LLVM's own division of 16-bit floats is correctly rounded in later releases only; an f32 quotient, rounded
- * again, is in all of them. The fence keeps LLVM from making its own of it. */
+ * again, is in all of them. LLVM must not make its own of it. */
 void tw_ll_fdiv(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const tw_type *type = result_type(l, op), *floats = tw_ll_like(type, TW_F32);
@@ -30,7 +30,7 @@ void tw_ll_fdiv(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
                                           : tw_ll_let(l, "fpext %t %r to %t", type, operand, floats);
     }
     tw_ref quotient = tw_ll_let(l, "fdiv %t %r, %r", floats, wide[0], wide[1]);
-    quotient = tw_ll_let(l, "call %t %G(%t %r)", floats, TW_LL_ARITHMETIC_FENCE, floats, floats, quotient);
+    quotient = tw_ll_keep_apart(l, floats, quotient);
     if (type->scalar == TW_BF16) {
         tw_ref narrow = tw_ll_narrow(l, type, quotient);
         tw_ll_set(l, op->first_result, "bitcast %t %r to %t", type, narrow, type);

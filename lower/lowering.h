@@ -45,6 +45,8 @@ typedef enum tw_metadata {
     TW_METADATA_COUNT,
 } tw_metadata;
 
+typedef enum tw_answer { TW_UNKNOWN = 0, TW_NO, TW_YES } tw_answer;
+
 typedef struct tw_loop_note {
     struct tw_loop_note *next;
     uint32_t node;
@@ -70,7 +72,8 @@ typedef struct tw_lowering {
     uint32_t last_temp, last_block, next_metadata;
     uint32_t metadata[TW_METADATA_COUNT]; /* node numbers; 0: not used */
     tw_loop_note *loops;
-    tw_label block; /* being written */
+    tw_answer stores_product; /* lower/product.c */
+    tw_label block;           /* being written */
 } tw_lowering;
 
 /* ---- the writer (lower/writer.c) ---- */
@@ -129,6 +132,12 @@ int64_t tw_ll_attr(const tw_op *op, unsigned index);
 bool tw_ll_known(const tw_lowering *l, tw_value value, uint64_t *bits);
 uint32_t tw_ll_workgroup_size(const tw_lowering *l, unsigned dim); /* at least 1 */
 uint32_t tw_ll_workgroup_total(const tw_lowering *l);
+
+/* The f32 value may be a product for LLVM: it must not be rounded to a narrower format right away
+ * (lower/product.c). */
+bool tw_ll_may_be_product(tw_lowering *l, tw_value value);
+/* `value` of type `type`, f32, in a form that LLVM does not merge with the operation after it. */
+tw_ref tw_ll_keep_apart(tw_lowering *l, const tw_type *type, tw_ref value);
 
 /* ---- bf16 (lower/bf16.c): values of type `type`, whose scalar is bf16, and f32 with the same lanes ---- */
 
