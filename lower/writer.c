@@ -272,19 +272,33 @@ static void write_directive(tw_lowering *l, char directive, va_list *arguments) 
     }
 }
 
+/* Copies up to the next '%' or the end and returns where that is. Pieces are a few bytes long, so a loop
+ * beats a call. */
+static const char *write_piece(tw_strbuf *out, const char *piece) {
+    const char *end = piece;
+    while (*end && *end != '%')
+        end++;
+    size_t length = (size_t)(end - piece);
+    if (length >= out->capacity - out->length && !tw_strbuf_reserve(out, length)) return end;
+    char *to = out->text + out->length;
+    while (piece < end)
+        *to++ = *piece++;
+    *to = '\0';
+    out->length += length;
+    return end;
+}
+
 static void write_format(tw_lowering *l, const char *format, va_list *arguments) {
     for (;;) {
-        const char *percent = strchr(format, '%');
-        if (!percent) break;
-        tw_strbuf_append_n(&l->out, format, (size_t)(percent - format));
-        if (percent[1] == '%') { /* a name that the format spells out */
+        format = write_piece(&l->out, format);
+        if (!*format) return;
+        if (format[1] == '%') { /* a name that the format spells out */
             tw_strbuf_char(&l->out, '%');
         } else {
-            write_directive(l, percent[1], arguments);
+            write_directive(l, format[1], arguments);
         }
-        format = percent + 2;
+        format += 2;
     }
-    tw_strbuf_append(&l->out, format);
 }
 
 void tw_ll_text(tw_lowering *l, const char *format, ...) {
