@@ -141,8 +141,8 @@ TW_API tw_value tw_row_shift(tw_builder *b, tw_value x, int amount);
 TW_API tw_value tw_wave_reduce(tw_builder *b, tw_reduce_kind kind, tw_value x);
 TW_API tw_value tw_ballot(tw_builder *b, tw_value x);
 
-/* Global memory: `index` counts elements of the pointer's type; `type` is what is loaded (1..16 bytes).
- * `align` in bytes is what the address is known to be a multiple of; 0: the element's size. */
+/* Global memory: `index` counts elements of the pointer's type; `type` is what is loaded: 1..16 bytes of such
+ * elements. `align` in bytes is what the address is known to be a multiple of; 0: the element's size. */
 TW_API tw_value tw_ptr_offset(tw_builder *b, tw_value pointer, tw_value index);
 TW_API tw_value tw_global_load(tw_builder *b, const tw_type *type, tw_value pointer, tw_value index,
                                unsigned align);

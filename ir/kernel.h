@@ -48,8 +48,9 @@ TW_API tw_kernel_options tw_kernel_get_options(const tw_kernel *kernel);
 TW_API const tw_type *tw_kernel_value_type(const tw_kernel *kernel,
                                            tw_value value); /* NULL for a foreign value */
 
-/* All rules of the IR, on any kernel (parsed ones are untrusted). TW_ERR_INVALID with one diagnostic a broken
- * rule. */
+/* All rules of the IR, on any kernel (parsed ones are untrusted). TW_ERR_INVALID, or TW_ERR_UNSUPPORTED where
+ * the target lacks what an op needs, with one diagnostic a broken rule (at most 20). The kernel is only read:
+ * any thread. */
 TW_API tw_status tw_kernel_verify(const tw_kernel *kernel, tw_diag *diag);
 
 /* The canonical text: what goldens hash. Terminated; malloc'ed: free() it. `length` may be NULL. */

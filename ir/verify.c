@@ -166,7 +166,6 @@ static void check_lds(verifier *v) {
 static void check_kernel(verifier *v) {
     const tw_kernel *kernel = v->kernel;
     note(v, tw_kernel_check_head(kernel, v->diag));
-    if (v->errors) return;
     for (uint32_t i = 0; i < kernel->body.arg_count && !full(v); i++)
         note(v, tw_kernel_check_param(kernel, i, v->diag));
     if (v->errors || !check_block(v, &kernel->body, NULL, 0) || v->errors) return;
