@@ -23,6 +23,8 @@ struct LldState {
     bool unusable; /* lld said that it cannot run again */
 } state = {PTHREAD_MUTEX_INITIALIZER, false};
 
+constexpr size_t pipe_step = size_t(1) << 16;
+
 struct Link {
     int input = -1, pipe_read = -1, pipe_write = -1, done = -1;
     char input_name[40] = "", output_name[40] = "";
@@ -45,28 +47,25 @@ char *system_error(const char *call) {
     return copy_text(text);
 }
 
-bool reserve(Link &link, size_t extra) {
-    if (link.capacity - link.size >= extra) return true;
-    size_t capacity = link.capacity ? link.capacity * 2 : size_t(1) << 16;
-    while (capacity - link.size < extra)
-        capacity *= 2;
-    void *grown = realloc(link.bytes, capacity);
-    if (!grown) return false;
-    link.bytes = static_cast<uint8_t *>(grown);
-    link.capacity = capacity;
+bool append(Link &link, const uint8_t *bytes, size_t size) {
+    if (link.capacity - link.size < size) {
+        size_t capacity = link.capacity ? link.capacity * 2 : 2 * pipe_step;
+        void *grown = realloc(link.bytes, capacity);
+        if (!grown) return false;
+        link.bytes = static_cast<uint8_t *>(grown);
+        link.capacity = capacity;
+    }
+    memcpy(link.bytes + link.size, bytes, size);
+    link.size += size;
     return true;
 }
 
-/* Takes what is in the pipe. False when it is empty for now, or broken. */
+/* Takes what is in the pipe; false when it is empty for now, or broken. It goes on when memory is out: lld
+ * would wait for ever if nobody read. */
 bool drain(Link &link) {
-    constexpr size_t step = size_t(1) << 16;
-    if (!reserve(link, step)) {
-        link.out_of_memory = true; /* go on reading, or lld would wait for ever */
-        link.size = 0;
-        if (!reserve(link, 0) || link.capacity < step) return false;
-    }
-    ssize_t got = read(link.pipe_read, link.bytes + link.size, step);
-    if (got > 0) link.size += size_t(got);
+    uint8_t chunk[pipe_step];
+    ssize_t got = read(link.pipe_read, chunk, sizeof chunk);
+    if (got > 0 && !link.out_of_memory) link.out_of_memory = !append(link, chunk, size_t(got));
     if (got < 0 && errno == EINTR) return true;
     if (got < 0 && errno != EAGAIN) link.read_failed = true;
     return got > 0;
