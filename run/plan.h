@@ -123,8 +123,8 @@ typedef struct tw_plan_host {
 } tw_plan_host;
 
 /* Everything from host memory to host memory: loads the code, makes the buffers, runs, copies back. `hosts`
- * has one entry a buffer; `counts` (may be NULL) gets one entry a launch. Every launch is checked before the
- * first one runs. */
+ * has one entry a buffer; `counts` (may be NULL) gets one entry a launch, where no other thread launches on
+ * the device. Every launch is checked before the first one runs. */
 TW_API tw_status tw_plan_run(const tw_plan *plan, tw_device *device, tw_code_object *const *objects,
                              size_t object_count, const tw_plan_host *hosts, size_t host_count,
                              tw_launch_counts *counts, tw_diag *diag);

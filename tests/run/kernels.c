@@ -104,6 +104,23 @@ const char *const kernel_hidden =
     "}\n"
     "attributes #0 = { \"amdgpu-flat-work-group-size\"=\"1,64\" }\n";
 
+const char *const kernel_unfilled =
+    TRIPLE
+    "declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+    "define amdgpu_kernel void @unfilled(ptr addrspace(1) %out) #0 {\n"
+    "  %h = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n"
+    "  %p = getelementptr i8, ptr addrspace(4) %h, i32 24\n"
+    "  %v = load i32, ptr addrspace(4) %p\n"
+    "  %c = icmp eq i32 %v, 0\n"
+    "  br i1 %c, label %do, label %done\n"
+    "do:\n"
+    "  store i32 1, ptr addrspace(1) %out\n"
+    "  br label %done\n"
+    "done:\n"
+    "  ret void\n"
+    "}\n"
+    "attributes #0 = { \"amdgpu-flat-work-group-size\"=\"1,64\" }\n";
+
 /* clang-format on */
 
 tw_code_object *compile_kernel(const char *text, const char *target_name) {

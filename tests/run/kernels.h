@@ -11,6 +11,8 @@ extern const char *const kernel_slabs;
 /* out[0..7] = block counts, group sizes, dimensions and the dynamic LDS size, from the hidden arguments;
  * written by the first work-item where blocks and the grid's z are 1 deep in y and z. */
 extern const char *const kernel_hidden;
+/* Decides by a hidden argument that no launch fills whether to write out[0]. */
+extern const char *const kernel_unfilled;
 
 /* The code object of `text` for `target` ("gfx1250"); the calling test fails where it does not compile. */
 tw_code_object *compile_kernel(const char *text, const char *target);

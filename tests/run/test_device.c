@@ -96,6 +96,20 @@ static void hidden_arguments_describe_the_launch(void **state) {
     }
 }
 
+static void what_nobody_filled_has_no_value(void **state) {
+    (void)state;
+    for (int t = 0; t < TARGETS; t++) {
+        fixture f;
+        begin(&f, kernel_unfilled, targets[t]);
+        tw_buffer *buffer = buffer_of(&f, "out", NULL, 4);
+        tw_launch_arg arg = TW_BUFFER_ARG(buffer);
+        const tw_dim3 one = {1, 1, 1};
+        assert_int_equal(tw_launch(f.module, "unfilled", one, one, &arg, 1, f.diag), TW_ERR_DEVICE);
+        assert_non_null(strstr(tw_diag_text(f.diag), "nobody wrote"));
+        end(&f);
+    }
+}
+
 static void reports_of_the_emulator_come_through(void **state) {
     (void)state;
     fixture f;
@@ -265,6 +279,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_gives_the_host_s_numbers),
         cmocka_unit_test(hidden_arguments_describe_the_launch),
+        cmocka_unit_test(what_nobody_filled_has_no_value),
         cmocka_unit_test(reports_of_the_emulator_come_through),
         cmocka_unit_test(settings_reach_the_emulator),
         cmocka_unit_test(a_plan_runs_its_launches_in_order),
