@@ -27,7 +27,6 @@ void tw_builder_misuse(tw_builder *b, tw_opcode opcode, const char *format, ...)
 }
 
 void tw_builder_no_memory(tw_builder *b) {
-    if (!tw_builder_is_live(b)) return;
     b->failed = true;
     tw_fail_no_memory(diag_of(b));
 }

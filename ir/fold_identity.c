@@ -57,7 +57,6 @@ static tw_fold fold_with(const tw_op *op, tw_value x, uint64_t c, unsigned width
 
 static tw_fold fold_pair(const tw_kernel *kernel, const tw_op *op) {
     const tw_type *type = tw_type_of(kernel, op->operands[0]);
-    if (!tw_scalar_is_int(type->scalar)) return nothing();
     unsigned width = tw_scalar_bits(type->scalar);
     tw_value x = op->operands[0], y = op->operands[1];
     uint64_t c;

@@ -11,7 +11,13 @@
 static long countdown = -1; /* allocations until one fails; negative: none does */
 static long live;           /* allocations of the allocator that were not released */
 
-static bool fails_now(void) { return countdown >= 0 && countdown-- == 0; }
+static bool one_failed; /* one did */
+
+static bool fails_now(void) {
+    bool now = countdown >= 0 && countdown-- == 0;
+    one_failed |= now;
+    return now;
+}
 
 void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
@@ -63,7 +69,9 @@ static void each_allocation_may_fail(void **state) {
         do {
             assert_true(n < 1000);
             countdown = n++;
+            one_failed = false;
         } while (!build_verify_optimize(index, target));
+        assert_false(one_failed);
         assert_int_equal(live, 0);
         /* The loop ended because nothing failed any more, not at once. */
         assert_true(n > 5);
@@ -107,7 +115,9 @@ static void each_request_of_the_builder_may_fail(void **state) {
         do {
             assert_true(n < 100);
             countdown = n++;
+            one_failed = false;
         } while (!build_shifted(shift, target));
+        assert_false(one_failed);
         assert_int_equal(live, 0);
     }
 }

@@ -58,7 +58,7 @@ static const struct {
      TW_DIVERGENT},
     /* What is lowered late in the loop reaches what was passed before. */
     {"64",
-     "%r, %v, %s = scf.for %i = %one to %n step 1 carry(%a = %n : i32, %b = %n : i32, %c = %n : i32) -> "
+     "%v, %r, %s = scf.for %i = %one to %n step 1 carry(%a = %n : i32, %b = %n : i32, %c = %n : i32) -> "
      "(i32, i32, i32) "
      "{ scf.yield %b, %c, %tid }",
      TW_DIVERGENT},
