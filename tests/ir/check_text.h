@@ -7,7 +7,7 @@
 typedef enum check_outcome { CHECK_REFUSED = 0, CHECK_ACCEPTED, CHECK_FAILED } check_outcome;
 
 /* Parses `text`: refused with a diagnostic, or accepted by the verifier and printed to a form that reads back
- * as itself. What failed is printed. */
+ * as itself, and the passes keep what it computes. What failed is printed. */
 check_outcome check_text(const char *text, size_t length);
 /* The canonical text of kernel `index` of tests/ir/all_ops.h, malloc'ed; NULL past the last. */
 char *check_text_seed(size_t index, size_t *length);

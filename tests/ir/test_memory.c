@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/interp.h"
 #include "ir/ir.h"
 #include "tests/ir/all_ops.h"
 
@@ -122,8 +123,74 @@ static void each_request_of_the_builder_may_fail(void **state) {
     }
 }
 
+/* NULL where memory is out. */
+static char *print(const tw_kernel *kernel) {
+    char *text;
+    tw_status status = tw_kernel_to_text(kernel, &text, NULL, NULL);
+    assert_int_equal(status, text ? TW_OK : TW_ERR_NO_MEMORY);
+    return text;
+}
+
+/* True when all of it worked. */
+static bool parse_all_of(const char *text) {
+    tw_context *ctx = tw_context_new(&(tw_context_options){.allocator = &counting});
+    if (!ctx) return false;
+    tw_kernel *kernel;
+    tw_status status =
+        tw_kernel_parse(ctx, text, strlen(text), &(tw_parse_options){.source = "k.tir"}, &kernel);
+    assert_int_equal(status, kernel ? TW_OK : TW_ERR_NO_MEMORY);
+    countdown = -1;
+    tw_context_free(ctx);
+    return kernel;
+}
+
+static bool interpret(const tw_kernel *kernel) {
+    static uint8_t in[ALL_OPS_IN_BYTES], out[ALL_OPS_OUT_BYTES];
+    static uint16_t halves[ALL_OPS_HALVES];
+    static float singles[ALL_OPS_SINGLES];
+    const tw_interp_arg args[] = {TW_INTERP_MEMORY(in, sizeof in),
+                                  TW_INTERP_MEMORY(out, sizeof out),
+                                  TW_INTERP_MEMORY(halves, sizeof halves),
+                                  TW_INTERP_MEMORY(singles, sizeof singles),
+                                  TW_INTERP_BITS(ALL_OPS_N),
+                                  TW_INTERP_BITS(ALL_OPS_FAR),
+                                  TW_INTERP_BITS(ALL_OPS_X)};
+    tw_status status = tw_interp_run(kernel, (const uint32_t[]){1, 1, 1}, args, 7, NULL, NULL);
+    assert_true(status == TW_OK || status == TW_ERR_NO_MEMORY);
+    return !status;
+}
+
+static void printer_parser_and_interpreter_may_lack_memory(void **state) {
+    (void)state;
+    tw_target target;
+    assert_int_equal(tw_target_parse("gfx1250", &target, NULL), TW_OK);
+    for (size_t index = 0; index < all_ops_count(); index++) {
+        tw_context *ctx = tw_context_new(NULL);
+        tw_kernel *kernel = all_ops_build(ctx, target, index);
+        assert_non_null(kernel);
+        char *text = NULL;
+        long printed = 0, parsed = 0, run = 0;
+        for (; !text; printed++) {
+            countdown = printed;
+            text = print(kernel);
+        }
+        do {
+            countdown = parsed++;
+        } while (!parse_all_of(text));
+        assert_int_equal(live, 0);
+        do {
+            countdown = run++;
+        } while (!interpret(kernel));
+        countdown = -1;
+        assert_true(printed > 2 && parsed > 5 && run > 2);
+        free(text);
+        tw_context_free(ctx);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_may_fail),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(printer_parser_and_interpreter_may_lack_memory),
+                                       cmocka_unit_test(each_allocation_may_fail),
                                        cmocka_unit_test(each_request_of_the_builder_may_fail)};
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

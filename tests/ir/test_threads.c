@@ -14,7 +14,7 @@
 typedef struct job {
     pthread_t thread;
     const tw_kernel *shared;
-    char *texts[16]; /* one for each kernel of all_ops */
+    char *texts[32]; /* one for each kernel of all_ops */
     bool ok;
 } job;
 
