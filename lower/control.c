@@ -17,37 +17,15 @@ static uint32_t loop_node(tw_lowering *l, const tw_op *op) {
     return note->node;
 }
 
-static int64_t signed_bits(const tw_type *type, uint64_t bits) {
-    return type->scalar == TW_I64 ? (int64_t)bits : (int32_t)bits;
-}
-
-/* index + step cannot overflow: the step is 1, or end + step - 1 is known and in range. */
-static bool step_stays_in_range(const tw_lowering *l, const tw_op *op) {
-    const tw_type *type = tw_ll_type_of(l, op->operands[0]);
-    int64_t most = type->scalar == TW_I64 ? INT64_MAX : INT32_MAX;
-    uint64_t end, step;
-    if (!tw_ll_known(l, op->operands[2], &step)) return false;
-    if (step == 1) return true;
-    return tw_ll_known(l, op->operands[1], &end) &&
-           signed_bits(type, end) <= most - (signed_bits(type, step) - 1);
-}
-
-/* Ends a round: the next index, and back to the body or out. Where index + step may overflow, what is left of
- * the way decides: to - index is exact without a sign, as index < to. */
+/* Ends a round: the next index, which is in the range of its type (docs/ir.md), and back to the body or out.
+ */
 static void end_round(tw_lowering *l, const tw_op *op, tw_label body, tw_label next, tw_label end) {
     const tw_type *type = tw_ll_type_of(l, op->operands[0]);
-    tw_value index = op->blocks[0].args[0], to = op->operands[1], step = op->operands[2];
     uint32_t node = loop_node(l, op);
     tw_ll_block(l, next);
-    if (step_stays_in_range(l, op)) {
-        tw_ll_line(l, "%%%l.index = add nsw %t %v, %v", body, type, index, step);
-        tw_ll_line(l, "%%%l.more = icmp slt %t %%%l.index, %v", body, type, body, to);
-    } else {
-        tw_ref left = tw_ll_let(l, "sub %t %v, %v", type, to, index);
-        tw_ll_line(l, "%%%l.index = add nsw %t %v, %v", body, type, index, step);
-        tw_ll_line(l, "%%%l.more = icmp ugt %t %r, %v", body, type, left, step);
-    }
-    tw_ll_text(l, "  br i1 %%%l.more, label %%%l, label %%%l", body, body, end);
+    tw_ll_line(l, "%%%l.index = add nsw %t %v, %v", body, type, op->blocks[0].args[0], op->operands[2]);
+    tw_ref more = tw_ll_let(l, "icmp slt %t %%%l.index, %v", type, body, op->operands[1]);
+    tw_ll_text(l, "  br i1 %r, label %%%l, label %%%l", more, body, end);
     if (node) tw_ll_text(l, ", !llvm.loop !%d", (int)node);
     tw_ll_text(l, "\n");
 }

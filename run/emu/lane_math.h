@@ -408,7 +408,9 @@ LM bool denormal32(float f) { return exponent32(f) == 0 && f != 0; }
 LM bool denormal64(double f) { return exponent64(f) == 0 && f != 0; }
 
 /* v_div_scale: `which` is the value to scale (equal to denominator or numerator); bit 0 of *flag asks
- * v_div_fmas to scale back. */
+ * v_div_fmas to scale back. A denominator whose reciprocal is a denormal is scaled down, also where the
+ * quotient is a denormal: a denominator scaled up would be infinite, and the quotients of LLVM's division
+ * wrong. */
 LM float div_scale32(float which, float den, float num, uint32_t *flag) {
     bool of_den = f32_bits(which) == f32_bits(den), of_num = f32_bits(which) == f32_bits(num);
     *flag = 0;
@@ -423,7 +425,7 @@ LM float div_scale32(float which, float den, float num, uint32_t *flag) {
     bool tiny_quotient = exponent32(quotient) == 0 && den - den == 0;
     if (tiny_reciprocal && tiny_quotient) {
         *flag = 1;
-        return of_den ? ldexpf(which, 64) : which;
+        return of_den ? ldexpf(which, -64) : which;
     }
     if (tiny_reciprocal) return ldexpf(which, -64);
     if (tiny_quotient) {
@@ -446,7 +448,7 @@ LM double div_scale64(double which, double den, double num, uint32_t *flag) {
     bool tiny_quotient = exponent64(num / den) == 0 && den - den == 0;
     if (tiny_reciprocal && tiny_quotient) {
         *flag = 1;
-        return of_den ? ldexp(which, 128) : which;
+        return of_den ? ldexp(which, -128) : which;
     }
     if (tiny_reciprocal) return ldexp(which, -128);
     if (tiny_quotient) {

@@ -9,7 +9,8 @@ typedef struct maker {
     unsigned how;
     tw_value pointers[TW_SCALAR_COUNT];
     tw_value tid;
-    int32_t place; /* of the next access, in elements */
+    uint32_t items; /* of the workgroup */
+    uint32_t place; /* of the next access, in elements */
 } maker;
 
 static const tw_scalar int_scalars[] = {TW_I8, TW_I16, TW_I32, TW_I64};
@@ -26,12 +27,31 @@ static unsigned next_lanes(const maker *m, unsigned lanes) {
 
 static bool is_data(const tw_type *type) { return tw_type_in_class(type, T_DATA); }
 
-/* A place that no other access has. */
-static tw_value next_index(maker *m, bool uniform) {
-    if (!m->tid.id) m->tid = tw_workitem_id(m->b, 0); /* parameters stand before it */
-    m->place += 4096;
-    tw_value offset = tw_i32(m->b, m->place);
-    return uniform ? offset : tw_add(m->b, m->tid, offset);
+static unsigned padded_lanes(const tw_type *type) {
+    unsigned lanes = 1;
+    while (lanes < type->lanes)
+        lanes *= 2;
+    return lanes;
+}
+
+/* A place for a value of `type` that no other access and no other work-item has. */
+static tw_value next_index(maker *m, const tw_type *type, bool uniform) {
+    tw_builder *b = m->b;
+    if (!m->tid.id) { /* parameters stand before it */
+        tw_value y = tw_workitem_id(b, 1), z = tw_workitem_id(b, 2);
+        tw_value eight = tw_i32(b, 8);
+        tw_value upper = tw_mul(b, z, eight);
+        tw_value rows = tw_add(b, upper, y);
+        tw_value before = tw_mul(b, rows, eight);
+        tw_value x = tw_workitem_id(b, 0);
+        m->tid = tw_add(b, before, x); /* kernels with more than one dimension have 8 x 8 x n work-items */
+    }
+    tw_value offset = tw_i32(b, (int32_t)m->place);
+    m->place += m->items * 16;
+    if (uniform) return offset;
+    tw_value lanes = tw_i32(b, (int32_t)padded_lanes(type));
+    tw_value mine = tw_mul(b, m->tid, lanes);
+    return tw_add(b, mine, offset);
 }
 
 static tw_value load(maker *m, const tw_type *type) {
@@ -41,7 +61,7 @@ static tw_value load(maker *m, const tw_type *type) {
         return tw_trunc(b, number, TW_I1);
     }
     if (is_data(type)) {
-        tw_value index = next_index(m, m->how & OP_KERNELS_UNIFORM);
+        tw_value index = next_index(m, type, m->how & OP_KERNELS_UNIFORM);
         return tw_global_load(b, type, m->pointers[type->scalar], index, 0);
     }
     tw_value lanes[TW_MAX_LANES];
@@ -60,7 +80,7 @@ static void store(maker *m, tw_value value) {
         return;
     }
     if (is_data(type)) {
-        tw_value index = next_index(m, false);
+        tw_value index = next_index(m, type, false);
         tw_global_store(b, value, m->pointers[type->scalar], index, 0);
         return;
     }
@@ -75,44 +95,73 @@ static bool is_alu(const tw_op_info *row) {
            row->operands[0] != T_PTR;
 }
 
-/* Every element-wise op on one scalar. */
-static void alu(maker *m, tw_scalar scalar) {
+static bool is_approximation(tw_opcode opcode) { return opcode >= TW_OP_EXP2 && opcode <= TW_OP_RCP; }
+
+static bool is_division(tw_opcode opcode) { return opcode >= TW_OP_SDIV && opcode <= TW_OP_UREM; }
+
+/* An op whose result is not settled for all operands: what hardware approximates, and divisions. */
+static bool is_unsettled(tw_opcode opcode) { return is_approximation(opcode) || is_division(opcode); }
+
+/* Odd numbers: never 0, and never the least one. */
+static tw_value odd(maker *m, tw_value value) {
+    tw_value one = tw_constant(m->b, tw_value_type(m->b, value), 1);
+    return tw_or(m->b, value, one);
+}
+
+static void alu_row(maker *m, const tw_op_info *row, const tw_value *operands) {
+    tw_value result = tw_build_op(m->b, row->opcode, NULL, operands, row->operand_count, NULL, 0);
+    store(m, result);
+}
+
+/* Every element-wise op on one scalar; the unsettled ones, or the others. */
+static void alu(maker *m, tw_scalar scalar, bool unsettled) {
     for (unsigned lanes = 1; lanes; lanes = next_lanes(m, lanes)) {
         const tw_type *type = tw_type_vector(scalar, lanes);
-        tw_value operands[3];
+        tw_value operands[3], odds[2];
         for (unsigned i = 0; i < 3; i++)
             operands[i] = load(m, type);
+        if (tw_type_in_class(type, T_INT))
+            for (unsigned i = 0; i < 2; i++)
+                odds[i] = odd(m, operands[i]);
         for (unsigned opcode = 1; opcode < TW_OPCODE_LIMIT; opcode++) {
             const tw_op_info *row = tw_op_info_get((tw_opcode)opcode);
             if (!is_alu(row) || !tw_type_in_class(type, row->operands[0])) continue;
-            tw_value result = tw_build_op(m->b, row->opcode, NULL, operands, row->operand_count, NULL, 0);
-            store(m, result);
+            if (is_unsettled(row->opcode) == unsettled) {
+                alu_row(m, row, operands);
+            } else if (is_division(row->opcode)) {
+                alu_row(m, row, odds);
+            }
         }
     }
 }
 
-static void build_i1(maker *m) { alu(m, TW_I1); }
-static void build_i8(maker *m) { alu(m, TW_I8); }
-static void build_i16(maker *m) { alu(m, TW_I16); }
-static void build_i32(maker *m) { alu(m, TW_I32); }
-static void build_i64(maker *m) { alu(m, TW_I64); }
-static void build_f16(maker *m) { alu(m, TW_F16); }
-static void build_bf16(maker *m) { alu(m, TW_BF16); }
-static void build_f32(maker *m) { alu(m, TW_F32); }
+static void build_i1(maker *m) { alu(m, TW_I1, false); }
+static void build_i8(maker *m) { alu(m, TW_I8, false); }
+static void build_i16(maker *m) { alu(m, TW_I16, false); }
+static void build_i32(maker *m) { alu(m, TW_I32, false); }
+static void build_i64(maker *m) { alu(m, TW_I64, false); }
+static void build_f16(maker *m) { alu(m, TW_F16, false); }
+static void build_bf16(maker *m) { alu(m, TW_BF16, false); }
+static void build_f32(maker *m) { alu(m, TW_F32, false); }
 
-/* Shifts and divisions by constants, the worst ones among them. */
-static void build_by_constants(maker *m) {
-    static const tw_opcode opcodes[] = {TW_OP_SHL,  TW_OP_LSHR, TW_OP_ASHR, TW_OP_SDIV,
-                                        TW_OP_UDIV, TW_OP_SREM, TW_OP_UREM};
-    static const int64_t constants[] = {0, 1, -1, 7, 100};
+static void build_unsettled(maker *m) {
+    for (size_t i = 0; i < COUNT(int_scalars); i++)
+        alu(m, int_scalars[i], true);
+    alu(m, TW_F32, true);
+}
+
+/* Shifts and divisions by constants. */
+static void by_constants(maker *m, const tw_opcode *opcodes, size_t opcode_count, const int64_t *constants,
+                         size_t constant_count, bool odd_operand) {
     for (size_t s = 0; s < COUNT(int_scalars); s++) {
         for (unsigned lanes = 1; lanes <= 2; lanes++) {
             const tw_type *type = tw_type_vector(int_scalars[s], lanes);
             tw_value x = load(m, type);
-            for (size_t c = 0; c < COUNT(constants); c++) {
+            if (odd_operand) x = odd(m, x);
+            for (size_t c = 0; c < constant_count; c++) {
                 uint64_t bits = (uint64_t)constants[c] & UINT64_MAX >> (64 - tw_scalar_bits(type->scalar));
                 tw_value constant = tw_constant(m->b, type, bits);
-                for (size_t i = 0; i < COUNT(opcodes); i++) {
+                for (size_t i = 0; i < opcode_count; i++) {
                     tw_value operands[] = {x, constant};
                     tw_value result = tw_build_op(m->b, opcodes[i], NULL, operands, 2, NULL, 0);
                     store(m, result);
@@ -120,6 +169,21 @@ static void build_by_constants(maker *m) {
             }
         }
     }
+}
+
+static const tw_opcode shifts[] = {TW_OP_SHL, TW_OP_LSHR, TW_OP_ASHR};
+static const tw_opcode divisions[] = {TW_OP_SDIV, TW_OP_UDIV, TW_OP_SREM, TW_OP_UREM};
+
+static void build_by_constants(maker *m) {
+    static const int64_t amounts[] = {0, 1, -1, 7, 100}, divisors[] = {1, -1, 7, 100, -128};
+    by_constants(m, shifts, COUNT(shifts), amounts, COUNT(amounts), false);
+    by_constants(m, divisions, COUNT(divisions), divisors, COUNT(divisors), true);
+}
+
+/* What a division by 0 gives is open, but it must give something. */
+static void build_by_zero(maker *m) {
+    static const int64_t divisors[] = {0, -1};
+    by_constants(m, divisions, COUNT(divisions), divisors, COUNT(divisors), false);
 }
 
 static void choice(maker *m, const tw_scalar *scalars, size_t count) {
@@ -325,163 +389,267 @@ static const tw_type *next_data(tw_scalar scalar, const tw_type *type) {
     return NULL;
 }
 
+/* The alignments to declare: what the type has and, in wide kernels, all that are less. 0 first. */
+static unsigned next_align(const maker *m, const tw_type *type, unsigned align) {
+    unsigned bytes = padded_lanes(type) * tw_scalar_bits(type->scalar) / 8, most = 1;
+    while (most < 16 && bytes % (most * 2) == 0)
+        most *= 2;
+    if (!align) return (m->how & OP_KERNELS_WIDE) ? 1 : most;
+    return align < most ? align * 2 : 0;
+}
+
+static const tw_scalar data_scalars[] = {TW_I8,   TW_I16, TW_I32,    TW_I64,   TW_F16,
+                                         TW_BF16, TW_F32, TW_F8E4M3, TW_F8E5M2};
+
 static void build_global(maker *m) {
-    static const tw_scalar scalars[] = {TW_I8,   TW_I16, TW_I32,    TW_I64,   TW_F16,
-                                        TW_BF16, TW_F32, TW_F8E4M3, TW_F8E5M2};
     tw_builder *b = m->b;
-    tw_value far = load(m, tw_type_scalar(TW_I64));
-    for (size_t s = 0; s < COUNT(scalars); s++) {
-        tw_value moved = tw_ptr_offset(b, m->pointers[scalars[s]], far);
-        for (const tw_type *type = next_data(scalars[s], NULL); type; type = next_data(scalars[s], type)) {
-            for (unsigned align = (m->how & OP_KERNELS_WIDE) ? 0 : 1; align <= 16;
-                 align = align ? align * ((m->how & OP_KERNELS_WIDE) ? 2 : 16) : 1) {
-                tw_value from = next_index(m, false);
-                tw_value value = tw_global_load(b, type, m->pointers[scalars[s]], from, align);
-                tw_value to = next_index(m, false);
-                tw_global_store(b, value, moved, to, align);
-            }
+    for (size_t s = 0; s < COUNT(data_scalars); s++) {
+        tw_value far = tw_i64(b, -64);
+        tw_value moved = tw_ptr_offset(b, m->pointers[data_scalars[s]], far);
+        tw_value back = tw_i32(b, 64);
+        for (const tw_type *type = next_data(data_scalars[s], NULL); type;
+             type = next_data(data_scalars[s], type)) {
+            unsigned align = 0;
+            do {
+                tw_value from = next_index(m, type, m->how & OP_KERNELS_UNIFORM);
+                tw_value value = tw_global_load(b, type, m->pointers[data_scalars[s]], from, align);
+                tw_value to = next_index(m, type, false);
+                tw_value place = tw_add(b, to, back);
+                tw_global_store(b, value, moved, place, align);
+                align = next_align(m, type, align);
+            } while (align);
         }
     }
+}
+
+/* A byte offset for a value of `type`. */
+static tw_value next_offset(maker *m, const tw_type *type, bool uniform) {
+    tw_value index = next_index(m, type, uniform);
+    tw_value size = tw_i32(m->b, (int32_t)tw_scalar_bits(type->scalar) / 8);
+    return tw_mul(m->b, index, size);
+}
+
+static tw_value whole_buffer(maker *m, tw_scalar scalar) {
+    tw_value size = tw_i32(m->b, INT32_MAX);
+    return tw_buffer_rsrc(m->b, m->pointers[scalar], size);
 }
 
 static void build_buffers(maker *m) {
-    static const tw_scalar scalars[] = {TW_I8, TW_I16, TW_I32, TW_I64, TW_F16, TW_BF16, TW_F32, TW_F8E4M3};
     tw_builder *b = m->b;
-    uint32_t features = tw_arch_get(tw_builder_target(b).arch)->features;
-    tw_value size = tw_param(b, "size", TW_I32);
-    tw_value soffset = tw_param(b, "soffset", TW_I32);
-    tw_value rsrc = tw_buffer_rsrc(b, m->pointers[TW_I8], size);
-    for (size_t s = 0; s < COUNT(scalars); s++) {
-        for (const tw_type *type = next_data(scalars[s], NULL); type; type = next_data(scalars[s], type)) {
-            tw_value from = next_index(m, false);
+    for (size_t s = 0; s < COUNT(data_scalars); s++) {
+        tw_value rsrc = whole_buffer(m, data_scalars[s]);
+        tw_value soffset = tw_i32(b, 64);
+        for (const tw_type *type = next_data(data_scalars[s], NULL); type;
+             type = next_data(data_scalars[s], type)) {
+            tw_value from = next_offset(m, type, m->how & OP_KERNELS_UNIFORM);
             tw_value value = tw_buffer_load(b, type, rsrc, from, soffset, 0);
-            tw_value to = next_index(m, false);
+            tw_value to = next_offset(m, type, false);
             tw_buffer_store(b, value, rsrc, to, soffset, 0);
         }
     }
-    tw_value f = load(m, tw_type_scalar(TW_F32));
-    tw_value h = load(m, tw_type_vector(TW_F16, 2));
-    tw_value y = load(m, tw_type_vector(TW_BF16, 2));
-    tw_value index = next_index(m, false);
-    tw_buffer_atomic_fadd(b, f, rsrc, index, soffset, 0);
-    tw_global_atomic_fadd(b, f, m->pointers[TW_F32], index);
-    if (features & TW_ARCH_HAS_PACKED_F16_BUFFER_ATOMIC) tw_buffer_atomic_fadd(b, h, rsrc, index, soffset, 0);
-    if (features & TW_ARCH_HAS_PACKED_BF16_BUFFER_ATOMIC)
-        tw_buffer_atomic_fadd(b, y, rsrc, index, soffset, 0);
-    if (features & TW_ARCH_HAS_GLOBAL_ATOMIC_PK_F16) tw_global_atomic_fadd(b, h, m->pointers[TW_F16], index);
-    if (features & TW_ARCH_HAS_GLOBAL_ATOMIC_PK_BF16)
-        tw_global_atomic_fadd(b, y, m->pointers[TW_BF16], index);
+}
+
+/* Adds to one place a work-item. */
+static void atomics(maker *m, tw_scalar scalar, unsigned lanes, bool buffer, bool global) {
+    tw_builder *b = m->b;
+    const tw_type *type = tw_type_vector(scalar, lanes);
+    tw_value zero = tw_i32(b, 0);
+    tw_value value = load(m, type);
+    if (buffer) {
+        tw_value rsrc = whole_buffer(m, scalar);
+        tw_value offset = next_offset(m, type, false);
+        tw_buffer_atomic_fadd(b, value, rsrc, offset, zero,
+                              tw_cache_policy(tw_builder_target(b), TW_ATOMIC_DEVICE));
+    }
+    if (global) {
+        tw_value index = next_index(m, type, false);
+        tw_global_atomic_fadd(b, value, m->pointers[scalar], index);
+    }
+}
+
+static void build_atomics(maker *m) {
+    uint32_t features = tw_arch_get(tw_builder_target(m->b).arch)->features;
+    atomics(m, TW_F32, 1, true, true);
+    atomics(m, TW_F16, 2, features & TW_ARCH_HAS_PACKED_F16_BUFFER_ATOMIC,
+            features & TW_ARCH_HAS_GLOBAL_ATOMIC_PK_F16);
+    atomics(m, TW_BF16, 2, features & TW_ARCH_HAS_PACKED_BF16_BUFFER_ATOMIC,
+            features & TW_ARCH_HAS_GLOBAL_ATOMIC_PK_BF16);
+}
+
+/* Writes a value to LDS, and reads that of the neighbour. */
+static void lds_pass(maker *m, tw_value array, const tw_type *type, unsigned align) {
+    tw_builder *b = m->b;
+    tw_value value = load(m, type);
+    tw_value lanes = tw_i32(b, (int32_t)padded_lanes(type));
+    tw_value one = tw_i32(b, 1);
+    tw_value mine = tw_mul(b, m->tid, lanes);
+    tw_value neighbour = tw_xor(b, m->tid, one);
+    tw_value other = tw_mul(b, neighbour, lanes);
+    tw_lds_store(b, value, array, mine, align);
+    tw_barrier(b, type->lanes == 1 ? TW_FENCE_ALL : TW_FENCE_LDS);
+    tw_value got = tw_lds_load(b, type, array, other, align);
+    store(m, got);
+    tw_barrier(b, TW_FENCE_LDS);
+}
+
+static void lds_atomic(maker *m, tw_value array, const tw_type *type) {
+    tw_builder *b = m->b;
+    lds_pass(m, array, type, 0);
+    tw_value value = load(m, type);
+    tw_value lanes = tw_i32(b, type->lanes);
+    tw_value index = tw_mul(b, m->tid, lanes);
+    tw_lds_atomic_fadd(b, value, array, index);
+    tw_value sum = tw_lds_load(b, type, array, index, 4);
+    store(m, sum);
+    tw_barrier(b, TW_FENCE_LDS);
 }
 
 static void build_lds(maker *m) {
-    static const tw_scalar scalars[] = {TW_I8, TW_I16, TW_I32, TW_I64, TW_F16, TW_BF16, TW_F32, TW_F8E5M2};
     tw_builder *b = m->b;
-    uint32_t features = tw_arch_get(tw_builder_target(b).arch)->features;
-    for (size_t s = 0; s < COUNT(scalars); s++) {
-        tw_value array = tw_lds_alloc(b, scalars[s], 512, 16);
-        for (const tw_type *type = next_data(scalars[s], NULL); type; type = next_data(scalars[s], type)) {
-            for (unsigned align = (m->how & OP_KERNELS_WIDE) ? 0 : 1; align <= 16;
-                 align = align ? align * ((m->how & OP_KERNELS_WIDE) ? 2 : 16) : 1) {
-                tw_value value = load(m, type);
-                tw_lds_store(b, value, array, m->tid, align);
-                tw_barrier(b, type->lanes == 1 ? TW_FENCE_ALL : TW_FENCE_LDS);
-                tw_value other = tw_lds_load(b, type, array, m->tid, align);
-                store(m, other);
-            }
+    bool packed = tw_arch_get(tw_builder_target(b).arch)->features & TW_ARCH_HAS_LDS_ATOMIC_PK;
+    next_index(m, tw_type_scalar(TW_I8), false); /* makes the work-item's number */
+    for (size_t s = 0; s < COUNT(data_scalars); s++) {
+        tw_value array = tw_lds_alloc(b, data_scalars[s], m->items * 16, 16);
+        for (const tw_type *type = next_data(data_scalars[s], NULL); type;
+             type = next_data(data_scalars[s], type)) {
+            unsigned align = 0;
+            do {
+                lds_pass(m, array, type, align);
+                align = next_align(m, type, align);
+            } while (align);
         }
-        if (scalars[s] == TW_F32) {
-            tw_value f = load(m, tw_type_scalar(TW_F32));
-            tw_lds_atomic_fadd(b, f, array, m->tid);
-        } else if ((scalars[s] == TW_F16 || scalars[s] == TW_BF16) &&
-                   (features & TW_ARCH_HAS_LDS_ATOMIC_PK)) {
-            tw_value pair = load(m, tw_type_vector(scalars[s], 2));
-            tw_lds_atomic_fadd(b, pair, array, m->tid);
-        }
+        if (data_scalars[s] == TW_F32) lds_atomic(m, array, tw_type_scalar(TW_F32));
+        if (packed && (data_scalars[s] == TW_F16 || data_scalars[s] == TW_BF16))
+            lds_atomic(m, array, tw_type_vector(data_scalars[s], 2));
     }
     tw_sched_barrier(b, 0);
     tw_sched_group_barrier(b, 8, 1, 0);
     tw_setprio(b, 1);
 }
 
-/* Loops whose index may overflow and whose cannot, of both widths, with everything that can be carried. */
+/* A loop that carries the sum of its indices and more; `step` 0 stands for the unknown `limit`. */
+static void loop(maker *m, tw_value from, tw_value to, tw_value step, unsigned unroll, tw_value array,
+                 tw_value rsrc) {
+    tw_builder *b = m->b;
+    tw_value zero = tw_i32(b, 0);
+    tw_value pair = load(m, tw_type_vector(TW_F16, 2));
+    tw_value init[] = {from, pair, array, rsrc, m->pointers[TW_I32]}, carried[5], results[5], chosen[1];
+    tw_value index = tw_for_begin(b, from, to, step, 5, init, carried);
+    tw_for_unroll(b, unroll);
+    tw_value sum = tw_add(b, carried[0], index);
+    tw_value first = tw_icmp(b, TW_EQ, index, from);
+    tw_if_begin(b, first);
+    tw_value more = tw_fadd(b, carried[1], pair);
+    tw_if_else(b, 1, &more);
+    tw_value less = tw_fsub(b, carried[1], pair);
+    tw_if_end(b, 1, &less, chosen);
+    tw_value pointer = tw_ptr_offset(b, carried[2], zero);
+    tw_value next[] = {sum, chosen[0], pointer, carried[3], carried[4]};
+    tw_for_end(b, 5, next, results);
+    store(m, results[0]);
+    store(m, results[1]);
+    tw_value element = tw_lds_load(b, tw_type_scalar(TW_F32), results[2], m->tid, 0);
+    tw_value place = next_offset(m, tw_type_scalar(TW_F32), false);
+    tw_buffer_store(b, element, results[3], place, zero, 0);
+    tw_value loaded = tw_global_load(b, tw_type_scalar(TW_I32), results[4], zero, 0);
+    store(m, loaded);
+}
+
+/* Loops of both widths, up to large indices, with the step known and unknown. */
 static void build_control(maker *m) {
     tw_builder *b = m->b;
-    tw_value n = tw_param(b, "n", TW_I32);
-    tw_value far = tw_param(b, "far", TW_I64);
-    tw_value zero = tw_i32(b, 0);
+    tw_value params[2][4];
+    static const char *const names[2][4] = {{"start", "end", "high", "step"},
+                                            {"far_start", "far_end", "far_high", "far_step"}};
+    for (unsigned w = 0; w < 2; w++)
+        for (unsigned i = 0; i < 4; i++)
+            params[w][i] = tw_param(b, names[w][i], w ? TW_I64 : TW_I32);
     tw_value array = tw_lds_alloc(b, TW_F32, 64, 16);
-    tw_value size = tw_i32(b, 4096);
-    tw_value rsrc = tw_buffer_rsrc(b, m->pointers[TW_F32], size);
-    static const int steps[] = {1, 3, 0}; /* 0: not known */
-    for (unsigned i = 0; i < 6; i++) {
-        bool is_wide = i >= 3;
-        const tw_type *type = tw_type_scalar(is_wide ? TW_I64 : TW_I32);
-        tw_value limit = is_wide ? far : n;
-        tw_value from = tw_constant(b, type, 0);
-        tw_value step = steps[i % 3] ? tw_constant(b, type, (uint64_t)steps[i % 3]) : limit;
-        tw_value h = load(m, tw_type_vector(TW_F16, 2));
-        tw_value init[] = {h, array, rsrc, m->pointers[TW_I32]}, carried[4], results[4], chosen[1];
-        tw_value index = tw_for_begin(b, from, limit, step, 4, init, carried);
-        tw_for_unroll(b, i);
-        tw_value first = tw_icmp(b, TW_EQ, index, from);
-        tw_if_begin(b, first);
-        tw_value more = tw_fadd(b, carried[0], h);
-        tw_if_else(b, 1, &more);
-        tw_value less = tw_fsub(b, carried[0], h);
-        tw_if_end(b, 1, &less, chosen);
-        tw_value pointer = tw_ptr_offset(b, carried[1], zero);
-        tw_value next[] = {chosen[0], pointer, carried[2], carried[3]};
-        tw_for_end(b, 4, next, results);
-        store(m, results[0]);
-        tw_value element = tw_lds_load(b, tw_type_scalar(TW_F32), results[1], zero, 0);
-        tw_buffer_store(b, element, results[2], zero, zero, 0);
-        tw_value loaded = tw_global_load(b, tw_type_scalar(TW_I32), results[3], zero, 0);
-        store(m, loaded);
+    tw_value rsrc = whole_buffer(m, TW_F32);
+    tw_value f = load(m, tw_type_scalar(TW_F32));
+    tw_lds_store(b, f, array, m->tid, 0);
+    tw_barrier(b, TW_FENCE_LDS);
+    for (unsigned w = 0; w < 2; w++) {
+        const tw_type *type = tw_type_scalar(w ? TW_I64 : TW_I32);
+        tw_value most = tw_constant(b, type, (w ? INT64_MAX : INT32_MAX) - 10);
+        tw_value one = tw_constant(b, type, 1), seven = tw_constant(b, type, 7),
+                 ten = tw_constant(b, type, 10);
+        tw_value start = params[w][0], end = params[w][1], high = params[w][2], step = params[w][3];
+        loop(m, start, end, one, 0, array, rsrc);
+        loop(m, start, end, seven, 1, array, rsrc);
+        loop(m, start, end, step, 2, array, rsrc);
+        loop(m, one, ten, seven, 3, array, rsrc);
+        loop(m, high, most, one, 4, array, rsrc);
+        loop(m, high, most, seven, 0, array, rsrc);
+        loop(m, high, most, step, 5, array, rsrc);
+        loop(m, end, start, one, 0, array, rsrc); /* no round */
+        loop(m, end, end, step, 0, array, rsrc);
     }
 }
 
+/* clang-format off */
 static const struct {
     const char *name;
     void (*build)(maker *m);
-    tw_kernel_options options;
+    uint32_t x, y, z; /* the workgroup */
+    bool flush;       /* f32 denormals */
+    bool settled;     /* it computes the same wherever it runs */
 } kernels[] = {
-    {"i1", build_i1, {.workgroup_size = 64}},
-    {"i8", build_i8, {.workgroup_size = 64}},
-    {"i16", build_i16, {.workgroup_size = 64}},
-    {"i32", build_i32, {.workgroup_size = 64}},
-    {"i64", build_i64, {.workgroup_size = 64}},
-    {"f16", build_f16, {.workgroup_size = 64}},
-    {"bf16", build_bf16, {.workgroup_size = 64}},
-    {"f32", build_f32, {.workgroup_size = 64}},
-    {"f32_flushed", build_f32, {.workgroup_size = 64, .flush_f32_denormals = true}},
-    {"by_constants", build_by_constants, {.workgroup_size = 64}},
-    {"int_choice", build_int_choice, {.workgroup_size = 64}},
-    {"float_choice", build_float_choice, {.workgroup_size = 64}},
-    {"int_conversions", build_int_conversions, {.workgroup_size = 64}},
-    {"f16_conversions", build_f16_conversions, {.workgroup_size = 64}},
-    {"bf16_conversions", build_bf16_conversions, {.workgroup_size = 64}},
-    {"f32_conversions", build_f32_conversions, {.workgroup_size = 64}},
-    {"fp8", build_fp8, {.workgroup_size = 64}},
-    {"vectors", build_vectors, {.workgroup_size = 64}},
-    {"wave", build_wave, {.workgroup_size = 256}},
-    {"ids", build_ids, {.workgroup_size = 8, .workgroup_size_y = 8, .workgroup_size_z = 4}},
-    {"ids_flat", build_ids, {.workgroup_size = 256}},
-    {"ids_one_wave", build_ids, {.workgroup_size = 32}},
-    {"global", build_global, {.workgroup_size = 64}},
-    {"buffers", build_buffers, {.workgroup_size = 64}},
-    {"lds", build_lds, {.workgroup_size = 512}},
-    {"control", build_control, {.workgroup_size = 64, .min_waves_per_eu = 1, .max_waves_per_eu = 4}},
+    /* name                build                     x    y  z  flush  settled */
+    {"i1",                build_i1,                 64,  1, 1, false, true},
+    {"i8",                build_i8,                 64,  1, 1, false, true},
+    {"i16",               build_i16,                64,  1, 1, false, true},
+    {"i32",               build_i32,                64,  1, 1, false, true},
+    {"i64",               build_i64,                64,  1, 1, false, true},
+    {"f16",               build_f16,                64,  1, 1, false, true},
+    {"bf16",              build_bf16,               64,  1, 1, false, true},
+    {"f32",               build_f32,                64,  1, 1, false, true},
+    {"f32_flushed",       build_f32,                64,  1, 1, true,  true},
+    {"unsettled",         build_unsettled,          64,  1, 1, false, false},
+    {"by_constants",      build_by_constants,       64,  1, 1, false, true},
+    {"by_zero",           build_by_zero,            64,  1, 1, false, false},
+    {"int_choice",        build_int_choice,         64,  1, 1, false, true},
+    {"float_choice",      build_float_choice,       64,  1, 1, false, true},
+    {"int_conversions",   build_int_conversions,    64,  1, 1, false, true},
+    {"f16_conversions",   build_f16_conversions,    64,  1, 1, false, true},
+    {"bf16_conversions",  build_bf16_conversions,   64,  1, 1, false, true},
+    {"f32_conversions",   build_f32_conversions,    64,  1, 1, false, true},
+    {"fp8",               build_fp8,                64,  1, 1, false, true},
+    {"vectors",           build_vectors,            64,  1, 1, false, true},
+    {"wave",              build_wave,               256, 1, 1, false, true},
+    {"ids",               build_ids,                8,   8, 4, false, true},
+    {"ids_flat",          build_ids,                256, 1, 1, false, true},
+    {"ids_one_wave",      build_ids,                32,  1, 1, false, true},
+    {"global",            build_global,             64,  1, 1, false, true},
+    {"buffers",           build_buffers,            64,  1, 1, false, true},
+    {"atomics",           build_atomics,            64,  1, 1, false, true},
+    {"lds",               build_lds,                128, 1, 1, false, true},
+    {"control",           build_control,            64,  1, 1, false, true},
 };
+/* clang-format on */
 
 size_t op_kernels_count(void) { return COUNT(kernels); }
 
 const char *op_kernels_name(size_t index) { return kernels[index].name; }
 
-tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how) {
-    maker m = {.b = tw_kernel_begin(ctx, kernels[index].name, target, &kernels[index].options), .how = how};
+bool op_kernels_settled(size_t index) { return kernels[index].settled; }
+
+tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how,
+                            uint32_t *elements) {
+    tw_kernel_options options = {.workgroup_size = kernels[index].x,
+                                 .workgroup_size_y = kernels[index].y,
+                                 .workgroup_size_z = kernels[index].z,
+                                 .flush_f32_denormals = kernels[index].flush};
+    maker m = {
+        .b = tw_kernel_begin(ctx, kernels[index].name, target, &options),
+        .how = how,
+        .items = kernels[index].x * kernels[index].y * kernels[index].z,
+    };
     if (!m.b) return NULL;
+    m.place = m.items * 16;
     for (unsigned s = TW_I8; s < TW_SCALAR_COUNT; s++)
         m.pointers[s] = tw_param_ptr(m.b, tw_scalar_name((tw_scalar)s), (tw_scalar)s, 0);
     kernels[index].build(&m);
+    if (elements) *elements = m.place + 64;
     return tw_kernel_end(m.b);
 }

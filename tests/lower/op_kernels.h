@@ -13,8 +13,11 @@ typedef enum op_kernels_how {
     OP_KERNELS_UNIFORM = 2, /* operands that are the same in all lanes: other instructions */
 } op_kernels_how;
 
-/* The kernel at `index` for `target`: what the target lacks is left out. `how`: bits of op_kernels_how. NULL
- * on error. */
-tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how);
+/* The kernel computes the same wherever it runs: no approximation, no division by 0. */
+bool op_kernels_settled(size_t index);
+/* The kernel at `index` for `target`: what the target lacks is left out. `how`: bits of op_kernels_how.
+ * `*elements` (may be NULL): what each buffer must hold. NULL on error. */
+tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how,
+                            uint32_t *elements);
 
 #endif

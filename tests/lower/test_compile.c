@@ -40,7 +40,7 @@ static void compile(const tw_kernel *kernel, const char *target) {
 static void compile_all(const char *name, unsigned how) {
     tw_context *ctx = tw_context_new(NULL);
     for (size_t i = 0; i < op_kernels_count(); i++) {
-        tw_kernel *kernel = op_kernels_build(ctx, target_named(name), i, how);
+        tw_kernel *kernel = op_kernels_build(ctx, target_named(name), i, how, NULL);
         if (!kernel) fail_msg("%s for %s: %s", op_kernels_name(i), name, tw_context_diagnostics(ctx));
         compile(kernel, name);
         tw_kernel_free(kernel);
