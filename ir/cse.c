@@ -40,9 +40,15 @@ static uint32_t hash_attr(uint32_t hash, const tw_attr *attr) {
     }
 }
 
+/* By what the type is, not by where it lies: the same in every run. */
+static uint32_t hash_type(uint32_t hash, const tw_type *type) {
+    return mix(hash, (uint64_t)type->kind | (uint64_t)type->scalar << 8 | (uint64_t)type->lanes << 16 |
+                         (uint64_t)type->space << 32);
+}
+
 static uint32_t hash_op(const finder *f, const tw_op *op) {
     const tw_op_info *info = tw_op_info_get(op->opcode);
-    uint32_t hash = mix(op->opcode, (uintptr_t)tw_type_of(f->kernel, op->first_result));
+    uint32_t hash = hash_type(op->opcode, tw_type_of(f->kernel, op->first_result));
     for (uint32_t i = 0; i < op->operand_count; i++)
         hash = mix(hash, op->operands[i].id);
     for (uint32_t i = 0; i < info->attr_count; i++)

@@ -1,6 +1,7 @@
 /* Every allocation fails once: nothing crashes, nothing leaks, the status says why. */
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,15 @@ static void each_allocation_may_fail(void **state) {
     }
 }
 
+/* Frees the context, whose only complaint may be that memory was missing. Returns `ok`. */
+static bool done(tw_context *ctx, bool ok) {
+    countdown = -1;
+    if (ctx && !ok && tw_diag_count(tw_context_diag(ctx)))
+        assert_int_equal(tw_diag_get(tw_context_diag(ctx), 0)->status, TW_ERR_NO_MEMORY);
+    tw_context_free(ctx);
+    return ok;
+}
+
 /* Memory comes in pieces that hold many objects. Names of one granule shift what follows along such a piece,
  * so that each request of the builder comes to stand at an end once. */
 static bool build_shifted(int shift, tw_target target) {
@@ -100,17 +110,40 @@ static bool build_shifted(int shift, tw_target target) {
     bool failed = tw_builder_failed(b);
     bool ok = tw_kernel_end(b) != NULL;
     if (failed) assert_false(ok);
-    countdown = -1;
-    if (ctx && !ok && tw_diag_count(tw_context_diag(ctx)))
-        assert_int_equal(tw_diag_get(tw_context_diag(ctx), 0)->status, TW_ERR_NO_MEMORY);
-    tw_context_free(ctx);
-    return ok;
+    return done(ctx, ok);
+}
+
+/* The same for parameters: the first one's name shifts the others. */
+static bool build_params(int shift, tw_target target) {
+    tw_context *ctx = tw_context_new(&(tw_context_options){.allocator = &counting});
+    tw_builder *b =
+        ctx ? tw_kernel_begin(ctx, "k", target, &(tw_kernel_options){.workgroup_size = 64}) : NULL;
+    char name[256];
+    memset(name, 'a', sizeof name);
+    name[1 + shift] = '\0';
+    tw_param(b, name, TW_I32);
+    for (int i = 0; i < 70; i++) {
+        snprintf(name, sizeof name, "p%d", i);
+        tw_param(b, name, TW_I32);
+    }
+    bool ok = tw_kernel_end(b) != NULL;
+    return done(ctx, ok);
 }
 
 static void each_request_of_the_builder_may_fail(void **state) {
     (void)state;
     tw_target target;
     assert_int_equal(tw_target_parse("gfx1250", &target, NULL), TW_OK);
+    for (int shift = 0; shift < 254; shift += 16) {
+        long n = 0;
+        do {
+            assert_true(n < 100);
+            countdown = n++;
+            one_failed = false;
+        } while (!build_params(shift, target));
+        assert_false(one_failed);
+        assert_int_equal(live, 0);
+    }
     for (int shift = 0; shift < 600; shift++) {
         long n = 0;
         do {

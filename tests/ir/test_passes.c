@@ -91,10 +91,42 @@ static void optimizing_is_complete(void **state) {
     }
 }
 
+#define CONSTANTS 300000
+#define OPERANDS  400
+
+/* So many ops that hashes of some collide: those are not the same for that. */
+static void equal_hashes_do_not_make_ops_equal(void **state) {
+    (void)state;
+    tw_target target;
+    assert_int_equal(tw_target_parse("gfx1250", &target, NULL), TW_OK);
+    tw_context *ctx = tw_context_new(NULL);
+    tw_builder *b = tw_kernel_begin(ctx, "k", target, &(tw_kernel_options){.workgroup_size = 64});
+    tw_value operands[OPERANDS];
+    uint32_t value = 1;
+    for (int i = 0; i < CONSTANTS; i++) {
+        value = value * 1664525 + 1013904223; /* comes back to its start after 2^32 steps */
+        tw_value constant = tw_i32(b, (int32_t)value);
+        if (i % (CONSTANTS / OPERANDS) == 0) operands[i / (CONSTANTS / OPERANDS)] = constant;
+    }
+    for (int i = 0; i < OPERANDS; i++) {
+        for (int j = 0; j < OPERANDS; j++) {
+            tw_sub(b, operands[i], operands[j]);
+            tw_icmp(b, TW_SLT, operands[i], operands[j]);
+        }
+    }
+    tw_kernel *kernel = tw_kernel_end(b);
+    assert_non_null(kernel);
+    bool changed = false;
+    assert_int_equal(tw_pass_cse(kernel, &changed, NULL), TW_OK);
+    assert_false(changed);
+    tw_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_comes_out_as_written),
         cmocka_unit_test(optimizing_is_complete),
+        cmocka_unit_test(equal_hashes_do_not_make_ops_equal),
     };
     return cmocka_run_group_tests_name("passes", tests, NULL, NULL);
 }
