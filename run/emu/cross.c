@@ -184,12 +184,21 @@ void tw_emu_exec_swizzle(tw_emu_wave *w, const emu_inst *i) {
     gather(w, i, &i->s[0], from, false);
 }
 
+/* The lane that the address of ds_bpermute or ds_permute names in lane `lane`. Not every target reaches the
+ * other half of a wave of 64. */
+static unsigned named_lane(tw_emu_wave *w, const emu_inst *i, unsigned lane) {
+    uint32_t features = tw_arch_get(w->launch->target.arch)->features;
+    unsigned reach = features & TW_ARCH_HAS_WAVE64_BPERMUTE ? wave_lanes(w) : 32;
+    unsigned named = (lane_word(w, &i->s[0], lane, false) + (unsigned)i->imm) / 4;
+    return (lane & ~(reach - 1)) | (named & (reach - 1));
+}
+
 /* ds_bpermute pulls from the lane that the address names; inactive lanes read as 0. */
 void tw_emu_exec_bpermute(tw_emu_wave *w, const emu_inst *i) {
     uint8_t from[64];
     bool any = w->shadow && tw_emu_vector_unknown(w, &i->s[0]);
     for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
-        unsigned f = ((lane_word(w, &i->s[0], lane, false) + (unsigned)i->imm) / 4) & (wave_lanes(w) - 1);
+        unsigned f = named_lane(w, i, lane);
         bool active = emu_exec_mask(w) >> lane & 1;
         if (active && any && lane_word(w, &i->s[0], lane, true))
             tw_emu_report(w, (int)lane, "a lane number is made of bits that nobody wrote");
@@ -204,7 +213,7 @@ void tw_emu_exec_permute(tw_emu_wave *w, const emu_inst *i) {
     memset(from, NOWHERE, sizeof from);
     for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
         if (!(emu_exec_mask(w) >> lane & 1)) continue;
-        unsigned to = ((lane_word(w, &i->s[0], lane, false) + (unsigned)i->imm) / 4) & (wave_lanes(w) - 1);
+        unsigned to = named_lane(w, i, lane);
         from[to] = (uint8_t)lane;
     }
     gather(w, i, &i->s[1], from, false);
