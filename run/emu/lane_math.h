@@ -39,6 +39,20 @@ LM uint64_t f64_bits(double f) {
     return bits;
 }
 
+/* To the nearest integer, ties to even, whatever the host's rounding mode is. */
+LM float round_even(float f) {
+    float down = __builtin_floorf(f), rest = f - down, half = down * 0.5f;
+    bool up = rest > 0.5f || (rest == 0.5f && half != __builtin_floorf(half));
+    float r = up ? down + 1.0f : down;
+    return f - f == 0 ? __builtin_copysignf(r, f) : f;
+}
+LM double round_even64(double f) {
+    double down = __builtin_floor(f), rest = f - down, half = down * 0.5;
+    bool up = rest > 0.5 || (rest == 0.5 && half != __builtin_floor(half));
+    double r = up ? down + 1.0 : down;
+    return f - f == 0 ? __builtin_copysign(r, f) : f;
+}
+
 /* ---- half and bfloat16: conversions in the host's current rounding direction ---- */
 
 LM float half_to_f32(uint32_t h) {
@@ -103,15 +117,16 @@ LM float round_to_odd(double d) {
 /* a * b + c rounded once to half (22 bits of product and 11 of addend leave doubles exact enough). */
 LM float fma_half(float a, float b, float c) { return round_to_odd((double)a * (double)b + (double)c); }
 
-/* The same for bfloat16, whose exponents are wide: the lost part of the sum goes into the last bit. */
-LM float fma_bf16(float a, float b, float c) {
-    double p = (double)a * (double)b, z = (double)c, s = p + z;
-    double t = s - p, lost = (p - (s - t)) + (z - t);
+/* a + b rounded to odd, for two doubles that are exact. */
+LM double sum_to_odd(double a, double b) {
+    double s = a + b, t = s - a, lost = (a - (s - t)) + (b - t);
     uint64_t bits = f64_bits(s);
-    bool inexact = lost != 0 && lost - lost == 0;
-    bool away = (lost < 0) != (s < 0);
-    uint64_t odd = inexact && !(bits & 1) ? (away ? bits - 1 : bits + 1) : bits;
-    return round_to_odd(as_f64(odd));
+    bool change = lost != 0 && lost - lost == 0 && !(bits & 1);
+    return as_f64(change ? ((lost < 0) != (s < 0) ? bits - 1 : bits + 1) : bits);
+}
+/* The same for bfloat16, whose exponents are wide. */
+LM float fma_bf16(float a, float b, float c) {
+    return round_to_odd(sum_to_odd((double)a * (double)b, (double)c));
 }
 
 /* ---- NaNs, minima, maxima ---- */
@@ -458,13 +473,32 @@ LM double div_scale64(double which, double den, double num, uint32_t *flag) {
     if (exponent64(num) <= 53) return ldexp(which, 128);
     return which;
 }
+/* v_div_fmas: a * b + c, scaled back, rounded once. */
 LM float div_fmas32(float a, float b, float c, bool scale) {
-    float r = __builtin_fmaf(a, b, c);
-    return scale ? ldexpf(r, exponent32(c) > 127 ? 64 : -64) : r;
+    if (!scale) return __builtin_fmaf(a, b, c);
+    double s = sum_to_odd((double)a * (double)b, (double)c);
+    return (float)ldexp(s, exponent32(c) > 127 ? 64 : -64);
+}
+/* Rounding again, to a denormal, only goes wrong where the first rounding made a tie: then what that rounding
+ * lost decides. */
+static __attribute__((unused)) double scale_fma64(double a, double b, double c, int scale) {
+    volatile double x = a, y = b, z = c;
+    int host = fegetround();
+    fesetround(FE_DOWNWARD);
+    double below = __builtin_fma(x, y, z);
+    fesetround(FE_UPWARD);
+    double above = __builtin_fma(x, y, z);
+    fesetround(host);
+    double r = __builtin_fma(x, y, z);
+    if (below == above) return ldexp(r, scale);
+    int lost_bits = -1022 - (ilogb(r) + scale); /* of the denormal result */
+    uint64_t half = lost_bits > 0 && lost_bits < 53 ? 1ull << (lost_bits - 1) : 0;
+    if (half && (f64_bits(r) & (2 * half - 1)) == half) r = r == below ? above : below;
+    return ldexp(r, scale);
 }
 LM double div_fmas64(double a, double b, double c, bool scale) {
-    double r = __builtin_fma(a, b, c);
-    return scale ? ldexp(r, exponent64(c) > 1023 ? 128 : -128) : r;
+    if (!scale) return __builtin_fma(a, b, c);
+    return scale_fma64(a, b, c, exponent64(c) > 1023 ? 128 : -128);
 }
 /* `q` is the quotient so far; the special cases of num / den win over it. */
 LM float div_fixup32(float q, float den, float num) {

@@ -3,8 +3,8 @@
 
 const emu_lane_fn *tw_emu_lanes(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
-        return tw_emu_lanes_v3;
+    /* F16C is older than both. */
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return tw_emu_lanes_v3;
 #endif
     return tw_emu_lanes_base;
 }

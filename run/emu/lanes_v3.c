@@ -1,6 +1,7 @@
 /* Lane functions for x86-64 hosts with AVX2, FMA and F16C. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* loops that call the C library stay as they are */
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"))), \
                              apply_to = function)
 #else

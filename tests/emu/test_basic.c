@@ -19,7 +19,7 @@ static void check_axpy(harness *h) {
     RUN(h, "axpy", 4, 256, PTR(dout), PTR(dx), PTR(dy), harness_f32(0.75f), I32(N));
     harness_read(h, dout, out, sizeof out);
     for (int i = 0; i < N; i++) {
-        /* clang contracts the product and the sum at every level */
+
         uint32_t want = (uint32_t)tw_float_fma(TW_FLOAT_F32, tw_f32_bits(0.75f), tw_f32_bits(x[i]),
                                                tw_f32_bits(y[i]), TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
         assert_int_equal(tw_f32_bits(out[i]), want);

@@ -2,12 +2,12 @@
 
 KERNEL void axpy(float *out, const float *x, const float *y, float a, int n) {
     int i = GLOBAL_THREAD;
-    if (i < n) out[i] = a * x[i] + y[i];
+    if (i < n) out[i] = __builtin_elementwise_fma(a, x[i], y[i]);
 }
 
 KERNEL void axpy_half(f16 *out, const f16 *x, const f16 *y, f16 a, int n) {
     int i = GLOBAL_THREAD;
-    if (i < n) out[i] = a * x[i] + y[i];
+    if (i < n) out[i] = __builtin_elementwise_fma(a, x[i], y[i]);
 }
 
 /* Every work-item writes where it runs. */
