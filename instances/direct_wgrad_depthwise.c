@@ -39,15 +39,23 @@ dw_shape tw_dw_shape(const tw_wgrad_depthwise_spec *s, tw_target target) {
     shape.groups_used = (s->kh + shape.group_rows - 1) / shape.group_rows;
     shape.x_rows = (s->tile_h - 1) * s->stride + shape.group_rows;
     shape.kept = s->kw > s->stride ? s->kw - s->stride : 0;
+    shape.unit = s->vec == 1 && tw_arch_get(target.arch)->features & TW_ARCH_HAS_PACKED_F32 ? 2 : 1;
     shape.columns = shape.kept > s->tile_w * s->stride ? shape.kept : s->tile_w * s->stride;
     shape.waves = s->r_split * s->row_waves;
     shape.lanes = target.wave_size;
     shape.workgroup = shape.waves * shape.lanes;
     shape.tile_c = shape.lanes * s->vec;
-    /* Sums, the window of X, the columns' offsets, and what the compiler keeps in flight (measured). */
-    int window = shape.x_rows * s->kw;
-    shape.vgprs = s->vec * (shape.group_rows * s->kw + window) + shape.columns + 24;
-    shape.vgpr_limit = smaller(256, (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup));
+    /* Estimates, from what compilers were seen to need. Vector registers: the sums, all of a round's X and dY
+       at once (pairs of rows that begin at odd rows, too, lie apart from those at even rows), the columns'
+       offsets. */
+    int window = shape.x_rows * (shape.kept + s->tile_w * s->stride);
+    if (shape.unit == 2 && s->stride == 1 && s->tile_h > 1) window *= 2;
+    int in_flight = window + s->tile_h * s->tile_w;
+    shape.vgprs = s->vec * (shape.group_rows * s->kw + in_flight) + shape.columns + 24;
+    shape.vgpr_limit = smaller(DW_MAX_VGPRS, (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup));
+    /* Scalar registers: offsets of rows, and a condition a filter row, of one bit a lane. */
+    shape.sgprs = 72 + shape.lanes / 32 * shape.group_rows + shape.x_rows + s->tile_h;
+    shape.sgpr_limit = (int)tw_arch_get(target.arch)->max_sgprs - 4;
     return shape;
 }
 

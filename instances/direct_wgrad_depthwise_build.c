@@ -13,12 +13,6 @@ tw_value tw_dw_load(dw_gen *g, tw_value rsrc, tw_value voffset, tw_value soffset
     return tw_fpext(g->b, raw, TW_F32);
 }
 
-void tw_dw_fma_row(dw_gen *g, int row, const tw_value *dy, int dy_step, const tw_value *x) {
-    tw_value *acc = g->acc + row * g->shape.kw;
-    for (int s = 0; s < g->shape.kw; s++)
-        acc[s] = tw_fma(g->b, dy[s * dy_step], x[s], acc[s]);
-}
-
 static unsigned sum_count(const dw_gen *g) { return (unsigned)(g->shape.group_rows * g->shape.kw); }
 
 static dw_sums sums_of(const dw_gen *g) {
@@ -265,10 +259,18 @@ static void give_out(dw_gen *g) {
     tw_slab_give(&slab, &sum);
 }
 
+/* As many waves as keep a wave within the 256 vector registers that every instruction reaches: beyond them
+ * come moves to accumulation registers or changes of the register bank. */
+static uint32_t min_waves(tw_target target) {
+    const tw_arch_info *arch = tw_arch_get(target.arch);
+    return arch->max_vgprs > DW_MAX_VGPRS ? arch->vgprs_per_lane_total / DW_MAX_VGPRS : 0;
+}
+
 tw_kernel *tw_dw_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name) {
     const tw_wgrad_depthwise_spec *spec = (const tw_wgrad_depthwise_spec *)values;
     dw_gen g = {.spec = spec, .target = target, .shape = tw_dw_shape(spec, target)};
-    tw_kernel_options options = {.workgroup_size = (uint32_t)g.shape.workgroup};
+    tw_kernel_options options = {.workgroup_size = (uint32_t)g.shape.workgroup,
+                                 .min_waves_per_eu = min_waves(target)};
     g.b = tw_kernel_begin(ctx, name, target, &options);
     if (!g.b) return NULL;
     g.data = tw_type_vector((tw_scalar)spec->dtype, (unsigned)spec->vec);

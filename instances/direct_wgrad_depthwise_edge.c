@@ -67,7 +67,8 @@ static void one_column(dw_gen *g, const edge *e, tw_value column, tw_value x[][D
         tw_value *acc = g->acc + i * shape->kw, untouched[DW_MAX_KERNEL];
         memcpy(untouched, acc, sizeof(tw_value) * (size_t)shape->kw);
         tw_if_begin(b, e->row_inside[i]);
-        tw_dw_fma_row(g, i, dy, 1, x[i]);
+        for (int s = 0; s < shape->kw; s++)
+            acc[s] = tw_fma(b, dy[s], x[i][s], acc[s]);
         tw_if_else(b, (unsigned)shape->kw, acc);
         tw_if_end(b, (unsigned)shape->kw, untouched, acc);
     }

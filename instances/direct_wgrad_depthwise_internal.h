@@ -8,23 +8,25 @@
 /* What follows from a spec and a target alone. */
 typedef struct dw_shape {
     int kh, kw, stride, vec, tile_h, tile_w;
-    int group_rows;  /* filter rows of a wave group */
-    int groups_used; /* wave groups that have rows of their own */
-    int x_rows;      /* rows of X that tile_h output rows of a group touch */
-    int kept;        /* columns of X that the next output column uses again */
-    int columns;     /* offsets of columns that lie in registers */
-    int waves;       /* of a workgroup */
-    int lanes;       /* of a wave */
-    int workgroup;   /* work-items */
-    int tile_c;      /* channels of a workgroup */
-    int vgprs;       /* estimate of a work-item's */
-    int vgpr_limit;
+    int group_rows;   /* filter rows of a wave group */
+    int groups_used;  /* wave groups that have rows of their own */
+    int x_rows;       /* rows of X that tile_h output rows of a group touch */
+    int kept;         /* columns of X that the next output column uses again */
+    int unit;         /* filter rows whose sums lie in one vector of the inner loop: 1 or 2 */
+    int columns;      /* offsets of columns that lie in registers */
+    int waves;        /* of a workgroup */
+    int lanes;        /* of a wave */
+    int workgroup;    /* work-items */
+    int tile_c;       /* channels of a workgroup */
+    int vgprs, sgprs; /* estimates of a work-item's and a wave's registers */
+    int vgpr_limit, sgpr_limit;
 } dw_shape;
 
 dw_shape tw_dw_shape(const tw_wgrad_depthwise_spec *spec, tw_target target);
 
 enum {
     DW_MAX_KERNEL = 8,
+    DW_MAX_VGPRS = 256,
     DW_MAX_TAPS = DW_MAX_KERNEL * DW_MAX_KERNEL,
     DW_MAX_X_ROWS = 3 * 2 + DW_MAX_KERNEL,      /* tile_h 4, stride 2 */
     DW_MAX_COLUMNS = DW_MAX_KERNEL + 7 * 2 + 1, /* tile_w 8, stride 2 */
@@ -79,8 +81,6 @@ void tw_dw_end_if(dw_gen *g, const dw_sums *untouched);
 
 /* An element of X or dY as f32: what is at byte `voffset + soffset`. */
 tw_value tw_dw_load(dw_gen *g, tw_value rsrc, tw_value voffset, tw_value soffset);
-/* acc[row][s] += dy * x[s] for the taps of filter row `row` of the group. */
-void tw_dw_fma_row(dw_gen *g, int row, const tw_value *dy, int dy_step, const tw_value *x);
 /* The inner loop over columns without padding (direct_wgrad_depthwise_inner.c). */
 void tw_dw_inner(dw_gen *g, const dw_block *block);
 /* All other columns, one at a time, with every tap checked (direct_wgrad_depthwise_edge.c). */
