@@ -4,7 +4,7 @@
 #define TW_TESTS_EMU_FUNCTIONS_H
 
 #ifdef __HIP__
-#include "hip.h"
+#include "tests/emu/kernels/hip.h"
 #define FN static inline DEVICE
 #else
 #include <math.h>
