@@ -30,7 +30,7 @@ static bool parse_vector(tw_parser *p, const tw_type **type) {
 
 /* <SCALAR, SPACE>, after ptr. */
 static bool parse_pointer(tw_parser *p, const tw_type **type) {
-    tw_scalar scalar;
+    tw_scalar scalar = TW_I1;
     if (!tw_parse_take(p, "<")) return false;
     tw_token element = p->token;
     if (!take_scalar(p, &scalar) || !tw_parse_take(p, ",")) return false;
@@ -44,7 +44,7 @@ static bool parse_pointer(tw_parser *p, const tw_type **type) {
 }
 
 bool tw_parse_type(tw_parser *p, const tw_type **type) {
-    tw_scalar scalar;
+    tw_scalar scalar = TW_I1;
     if (tw_parse_at(p, "vec")) return tw_parse_next(p) && parse_vector(p, type);
     if (tw_parse_at(p, "ptr")) return tw_parse_next(p) && parse_pointer(p, type);
     if (tw_parse_at(p, "rsrc")) {
