@@ -366,6 +366,29 @@ static void build_wave(maker *m) {
     store(m, bits);
 }
 
+/* What constants may be: infinities, NaNs with their payload, denormals, the ends of integers. */
+static void build_constants(maker *m) {
+    static const struct {
+        tw_scalar scalar;
+        uint64_t bits[8];
+    } rows[] = {
+        {TW_I1, {0, 1}},
+        {TW_I8, {0, 1, 0x7f, 0x80, 0xff, 5}},
+        {TW_I16, {0, 1, 0x7fff, 0x8000, 0xffff, 500}},
+        {TW_I32, {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 70000}},
+        {TW_I64, {0, 1, INT64_MAX, (uint64_t)1 << 63, UINT64_MAX, 5000000000}},
+        {TW_F16, {0, 0x8000, 0x3c00, 0x7c00, 0x7e01, 0xfe55, 0x0001, 0x83ff}},
+        {TW_BF16, {0, 0x8000, 0x3f80, 0xff80, 0x7fc1, 0xffd5, 0x0001, 0x807f}},
+        {TW_F32, {0, 0x80000000, 0x3f800001, 0xff800000, 0x7fc12345, 0xffd54321, 0x00000001, 0x807fffff}},
+    };
+    for (size_t r = 0; r < COUNT(rows); r++)
+        for (size_t i = 0; i < 8; i++)
+            for (unsigned lanes = 1; lanes <= 3; lanes++) {
+                tw_value constant = tw_constant(m->b, tw_type_vector(rows[r].scalar, lanes), rows[r].bits[i]);
+                store(m, constant);
+            }
+}
+
 static void build_ids(maker *m) {
     tw_builder *b = m->b;
     for (unsigned dim = 0; dim < 3; dim++) {
@@ -617,6 +640,7 @@ static const struct {
     {"fp8",               build_fp8,                64,  1, 1, false, true},
     {"vectors",           build_vectors,            64,  1, 1, false, true},
     {"wave",              build_wave,               256, 1, 1, false, true},
+    {"constants",          build_constants,          64,   1, 1, false, true},
     {"ids",               build_ids,                8,   8, 4, false, true},
     {"ids_flat",          build_ids,                256, 1, 1, false, true},
     {"ids_one_wave",      build_ids,                32,  1, 1, false, true},

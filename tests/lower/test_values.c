@@ -281,15 +281,13 @@ static void open_lane(lane *l) {
 int main(int argc, char **argv) {
     static job jobs[MAX_JOBS];
     static struct CMUnitTest tests[MAX_JOBS];
-    lane lanes[MAX_LANES] = {{.kind = TW_COMPILER_LLVM, .target = "gfx950"},
-                             {.kind = TW_COMPILER_LLVM, .target = "gfx1250"},
-                             {.kind = TW_COMPILER_COMGR, .target = "gfx90a"}};
-    size_t lane_count = 3, count = 0;
+    lane lanes[MAX_LANES] = {{.kind = TW_COMPILER_COMGR, .target = "gfx90a"},
+                             {.kind = TW_COMPILER_LLVM, .target = "gfx1250"}};
+    size_t lane_count = 2, count = 0;
     bool all = argc > 1 && !strcmp(argv[1], "all");
     if (all)
         for (lane_count = 1; lane_count <= lower_target_count; lane_count++)
             lanes[lane_count] = (lane){.kind = TW_COMPILER_LLVM, .target = lower_targets[lane_count - 1]};
-    if (all) lanes[0] = (lane){.kind = TW_COMPILER_COMGR, .target = "gfx90a"};
     for (size_t i = 0; i < lane_count; i++) {
         open_lane(&lanes[i]);
         for (size_t k = 0; k < op_kernels_count(); k++)
