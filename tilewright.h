@@ -1,5 +1,5 @@
-/* Tilewright: everything a user includes. docs/architecture.md says how the parts go together; each header documents
- * its functions: ownership, threads, errors, units. */
+/* Tilewright: everything a user includes. docs/architecture.md says how the parts go together; each header
+ * documents its functions: ownership, threads, errors, units. */
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
 

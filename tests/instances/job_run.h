@@ -8,8 +8,8 @@
 typedef struct job_run {
     char words[256];
     tw_job *job;
-    bool unchecked; /* for job_interpret: buffer resources claim 2^31 - 1 bytes, so that no access out of range is
-                       forgiven */
+    bool unchecked; /* for job_interpret: buffer resources claim 2^31 - 1 bytes, so that no access out of
+                       range is forgiven */
     void *memory[TW_JOB_MAX_BUFFERS]; /* of every buffer */
     tw_reference reference[TW_JOB_MAX_BUFFERS];
 } job_run;

@@ -80,17 +80,10 @@ static void tunables(void **state) {
 static void sizes_at_the_edge(void **state) {
     (void)state;
     static const char *const sizes[] = {
-        "n=0 h=5 w=5 c=3",
-        "n=2 h=0 w=4 c=1 ho=0",
-        "n=2 h=0 w=4 c=1 pad_h=3",
-        "n=1 h=4 w=0 c=2 pad_w=3",
-        "n=1 h=4 w=4 c=1 ho=0",
-        "n=1 h=1 w=1 c=1",
-        "n=3 h=1 w=9 c=33",
-        "n=1 h=17 w=1 c=65",
-        "n=1 h=3 w=3 c=5 ho=9 wo=9",
-        "n=1 h=6 w=6 c=4 ho=2 wo=3", "n=2 h=12 w=9 c=3 ho=3 wo=4",
-        "n=1 h=2 w=2 c=1 pad_h=30 pad_w=20",
+        "n=0 h=5 w=5 c=3",           "n=2 h=0 w=4 c=1 ho=0",       "n=2 h=0 w=4 c=1 pad_h=3",
+        "n=1 h=4 w=0 c=2 pad_w=3",   "n=1 h=4 w=4 c=1 ho=0",       "n=1 h=1 w=1 c=1",
+        "n=3 h=1 w=9 c=33",          "n=1 h=17 w=1 c=65",          "n=1 h=3 w=3 c=5 ho=9 wo=9",
+        "n=1 h=6 w=6 c=4 ho=2 wo=3", "n=2 h=12 w=9 c=3 ho=3 wo=4", "n=1 h=2 w=2 c=1 pad_h=30 pad_w=20",
         "n=5 h=2 w=3 c=31",
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {

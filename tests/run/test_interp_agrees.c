@@ -11,7 +11,8 @@
 #include "run/device.h"
 #include "tests/ir/all_ops.h"
 
-static const char *const targets[] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1100:wave64", "gfx1151", "gfx1200", "gfx1201", "gfx1201:wave64", "gfx1250"};
+static const char *const targets[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",        "gfx1100:wave64",
+                                      "gfx1151", "gfx1200", "gfx1201", "gfx1201:wave64", "gfx1250"};
 
 /* What the kernels read and write. */
 typedef struct memory {

@@ -1,5 +1,6 @@
-/* Functions of 128 bits that both the device and the host compile: what the host computes is what the emulator has
- * to compute. FUNCTION(name) { ... } reads x.w[0..3] and returns a quad. FUNCTION_LIST names them all. */
+/* Functions of 128 bits that both the device and the host compile: what the host computes is what the
+ * emulator has to compute. FUNCTION(name) { ... } reads x.w[0..3] and returns a quad. FUNCTION_LIST names
+ * them all. */
 #ifndef TW_TESTS_EMU_FUNCTIONS_H
 #define TW_TESTS_EMU_FUNCTIONS_H
 
@@ -25,11 +26,11 @@ typedef struct quad {
     u32 w[4];
 } quad;
 
-#define FUNCTION(name) FN quad fn_##name(quad x)
-#define A (x.w[0])
-#define B (x.w[1])
-#define C (x.w[2])
-#define D (x.w[3])
+#define FUNCTION(name)   FN quad fn_##name(quad x)
+#define A                (x.w[0])
+#define B                (x.w[1])
+#define C                (x.w[2])
+#define D                (x.w[3])
 #define QUAD(a, b, c, d) ((quad){{(u32)(a), (u32)(b), (u32)(c), (u32)(d)}})
 #define LOW(v)           (u32)(v), (u32)((u64)(v) >> 32)
 
@@ -62,10 +63,14 @@ FN double moderate64(u32 v, u32 w) { return (double)(i64)wide(v, w) * 0x1p-52; }
 /* ---- integers ---- */
 
 FUNCTION(add_sub) { return QUAD(A + B, A - B, C - D - A, (A + B) ^ (C + D)); }
-FUNCTION(mul) { return QUAD(A * B, (u32)((u64)A * B >> 32), (u32)((u64)((i64)(i32)A * (i32)B) >> 32), (C & 0xffffff) * (D & 0xffffff)); }
+FUNCTION(mul) {
+    return QUAD(A * B, (u32)((u64)A * B >> 32), (u32)((u64)((i64)(i32)A * (i32)B) >> 32),
+                (C & 0xffffff) * (D & 0xffffff));
+}
 FUNCTION(mul24) {
     i32 a = (i32)(A << 8) >> 8, b = (i32)(B << 8) >> 8;
-    return QUAD(a * b, (u32)((u64)((i64)a * b) >> 32), (u32)((u64)(C & 0xffffff) * (D & 0xffffff) >> 32), a * b + (i32)C);
+    return QUAD(a * b, (u32)((u64)((i64)a * b) >> 32), (u32)((u64)(C & 0xffffff) * (D & 0xffffff) >> 32),
+                a * b + (i32)C);
 }
 FUNCTION(add64) {
     u64 a = wide(A, B), b = wide(C, D), s = a + b, d = a - b;
@@ -87,20 +92,24 @@ FUNCTION(shifts64) {
 }
 FUNCTION(rotates) {
     u32 n = B & 31;
-    return QUAD(A << n | A >> ((32 - n) & 31), A >> n | A << ((32 - n) & 31), A << 7 | B >> 25, C >> 13 | D << 19);
+    return QUAD(A << n | A >> ((32 - n) & 31), A >> n | A << ((32 - n) & 31), A << 7 | B >> 25,
+                C >> 13 | D << 19);
 }
 FUNCTION(logic) { return QUAD((A & B) | C, (A ^ B) & ~C, ~(A | D), (A & D) | (~A & B)); }
 FUNCTION(logic3) { return QUAD(A ^ B ^ C, A | B | C, (A & B) ^ (B & C) ^ (C & A), A & B & ~D); }
-FUNCTION(fields) { return QUAD(A >> 5 & 0x7f, (i32)(A << 9) >> 20, (B & ~0xff0u) | (C & 0xff) << 4, A >> (B & 31) & 0xfff); }
+FUNCTION(fields) {
+    return QUAD(A >> 5 & 0x7f, (i32)(A << 9) >> 20, (B & ~0xff0u) | (C & 0xff) << 4, A >> (B & 31) & 0xfff);
+}
 FUNCTION(counts) {
-    return QUAD(__builtin_popcount(A) + __builtin_popcountll(wide(B, C)), A ? __builtin_clz(A) : 32, B ? __builtin_ctz(B) : 32,
-                (D | C) ? __builtin_clzll(wide(D, C)) : 64);
+    return QUAD(__builtin_popcount(A) + __builtin_popcountll(wide(B, C)), A ? __builtin_clz(A) : 32,
+                B ? __builtin_ctz(B) : 32, (D | C) ? __builtin_clzll(wide(D, C)) : 64);
 }
 FUNCTION(swaps) {
     u32 r = 0;
     for (int i = 0; i < 32; i++)
         r |= (A >> i & 1) << (31 - i);
-    return QUAD(r, __builtin_bswap32(B), (u32)__builtin_bswap16((u16)C) | D << 16, (C & 0xff00ff) << 8 | (C >> 8 & 0xff00ff));
+    return QUAD(r, __builtin_bswap32(B), (u32)__builtin_bswap16((u16)C) | D << 16,
+                (C & 0xff00ff) << 8 | (C >> 8 & 0xff00ff));
 }
 FUNCTION(minmax) {
     i32 a = (i32)A, b = (i32)B, c = (i32)C;
@@ -132,7 +141,7 @@ FUNCTION(compares) {
     r |= p == q ? 128 : 0;
     r |= p != q ? 256 : 0;
     r |= (u64)p > (u64)q ? 512 : 0;
-    return QUAD(r, (i16)A < (i16)B, (u16)A > (u16)B, (u8)C == (u8)D);
+    return QUAD(r, (i16)A<(i16)B, (u16)A>(u16) B, (u8)C == (u8)D);
 }
 FUNCTION(divide) {
     u32 b = B | 1, d = D % 1000 + 1;
@@ -160,8 +169,8 @@ FUNCTION(shorts) {
     u16 c = (u16)B, d = (u16)(B >> 16);
     i16 lo = a < b ? a : b;
     u16 hi = c > d ? c : d;
-    return QUAD((u16)(a + b) | (u32)(u16)(a - b) << 16, (u16)(c * d) | (u32)hi << 16, (u16)lo | (u32)(u16)(a >> (d & 15)) << 16,
-                (u16)(c << (d & 15)) | (u32)(u16)(c >> 3) << 16);
+    return QUAD((u16)(a + b) | (u32)(u16)(a - b) << 16, (u16)(c * d) | (u32)hi << 16,
+                (u16)lo | (u32)(u16)(a >> (d & 15)) << 16, (u16)(c << (d & 15)) | (u32)(u16)(c >> 3) << 16);
 }
 FUNCTION(short_mad) {
     i32 a = (i16)A, b = (i16)B;
@@ -181,8 +190,14 @@ FUNCTION(saturate) {
     i64 t = (i64)(i32)C + (i32)D;
     u32 d = A > B ? A - B : 0;
     i32 n = (i32)A;
-    return QUAD(s < A ? 0xffffffffu : s, t > 0x7fffffff ? 0x7fffffff : t < -0x7fffffff - 1 ? -0x7fffffff - 1 : (i32)t, d,
-                n < -128 ? -128 : n > 127 ? 127 : n);
+    return QUAD(s < A ? 0xffffffffu : s,
+                t > 0x7fffffff        ? 0x7fffffff
+                : t < -0x7fffffff - 1 ? -0x7fffffff - 1
+                                      : (i32)t,
+                d,
+                n < -128  ? -128
+                : n > 127 ? 127
+                          : n);
 }
 FUNCTION(carry_chain) {
     u64 lo = wide(A, B) + wide(C, D);
@@ -277,15 +292,16 @@ FUNCTION(switches) {
 }
 FUNCTION(sorting_network) {
     u32 v[4] = {A, B, C, D};
-#define CAS(i, k)                                                                                            \
-    if (v[i] > v[k]) {                                                                                       \
-        u32 t = v[i];                                                                                        \
-        v[i] = v[k];                                                                                         \
-        v[k] = t;                                                                                            \
+#define CAS(i, k)      \
+    if (v[i] > v[k]) { \
+        u32 t = v[i];  \
+        v[i] = v[k];   \
+        v[k] = t;      \
     }
-    CAS(0, 1) CAS(2, 3) CAS(0, 2) CAS(1, 3) CAS(1, 2)
+    CAS(0, 1)
+    CAS(2, 3) CAS(0, 2) CAS(1, 3) CAS(1, 2)
 #undef CAS
-    return QUAD(v[0], v[1], v[2], v[3]);
+        return QUAD(v[0], v[1], v[2], v[3]);
 }
 /* An array that is indexed by a value: scratch, or a chain of selects. */
 FUNCTION(indexed_array) {
@@ -345,8 +361,8 @@ FUNCTION(f32_arith) {
 }
 FUNCTION(f32_fma) {
     float a = moderate(A), b = moderate(B), c = f32_of(C), d = f32_of(D);
-    return QUAD(bits_of(__builtin_fmaf(a, b, c)), bits_of(__builtin_fmaf(c, d, a)), bits_of(__builtin_fmaf(-a, b, d)),
-                bits_of(__builtin_fmaf(a, -2.0f, -b)));
+    return QUAD(bits_of(__builtin_fmaf(a, b, c)), bits_of(__builtin_fmaf(c, d, a)),
+                bits_of(__builtin_fmaf(-a, b, d)), bits_of(__builtin_fmaf(a, -2.0f, -b)));
 }
 FUNCTION(f32_divide) {
     float a = f32_of(A), b = f32_of(B), c = moderate(C), d = moderate(D | 1);
@@ -354,7 +370,8 @@ FUNCTION(f32_divide) {
 }
 FUNCTION(f32_sqrt) {
     float a = f32_of(A & 0x7fffffff), c = moderate(C & 0x7fffffff);
-    return QUAD(bits_of(__builtin_sqrtf(a)), bits_of(__builtin_sqrtf(c)), bits_of(__builtin_sqrtf(f32_of(B))), bits_of(1.0f / __builtin_sqrtf(c + 1.0f)));
+    return QUAD(bits_of(__builtin_sqrtf(a)), bits_of(__builtin_sqrtf(c)), bits_of(__builtin_sqrtf(f32_of(B))),
+                bits_of(1.0f / __builtin_sqrtf(c + 1.0f)));
 }
 FUNCTION(f32_compare) {
     float a = f32_of(A), b = f32_of(B), c = f32_of((C & 3) == 0 ? A : C);
@@ -373,19 +390,23 @@ FUNCTION(f32_compare) {
 }
 FUNCTION(f32_round) {
     float a = f32_of(A), c = moderate(C) * 100.0f;
-    return QUAD(bits_of(__builtin_floorf(c)) ^ bits_of(__builtin_ceilf(a)), bits_of(__builtin_truncf(c)), bits_of(__builtin_rintf(c)),
-                bits_of(__builtin_roundf(c)) ^ bits_of(__builtin_floorf(a)));
+    return QUAD(bits_of(__builtin_floorf(c)) ^ bits_of(__builtin_ceilf(a)), bits_of(__builtin_truncf(c)),
+                bits_of(__builtin_rintf(c)), bits_of(__builtin_roundf(c)) ^ bits_of(__builtin_floorf(a)));
 }
 FUNCTION(f32_minmax) {
     float a = moderate(A), b = moderate(B), c = moderate(C);
     float lo = __builtin_fminf(a, b), hi = __builtin_fmaxf(a, b);
-    return QUAD(bits_of(lo), bits_of(hi), bits_of(__builtin_fminf(hi, __builtin_fmaxf(lo, c))), bits_of(__builtin_fmaxf(hi, c)));
+    return QUAD(bits_of(lo), bits_of(hi), bits_of(__builtin_fminf(hi, __builtin_fmaxf(lo, c))),
+                bits_of(__builtin_fmaxf(hi, c)));
 }
 FUNCTION(f32_nan_minmax) {
-    float a = A & 1 ? f32_of(A | 0x7fc00000u) : moderate(A), b = B & 1 ? f32_of(B | 0x7fc00000u) : moderate(B);
+    float a = A & 1 ? f32_of(A | 0x7fc00000u) : moderate(A),
+          b = B & 1 ? f32_of(B | 0x7fc00000u) : moderate(B);
     return QUAD(bits_of(__builtin_fminf(a, b)), bits_of(__builtin_fmaxf(a, b)), 0, 0);
 }
-FUNCTION(f32_from_int) { return QUAD(bits_of((float)A), bits_of((float)(i32)B), bits_of((float)(u8)C), bits_of((float)(i16)D)); }
+FUNCTION(f32_from_int) {
+    return QUAD(bits_of((float)A), bits_of((float)(i32)B), bits_of((float)(u8)C), bits_of((float)(i16)D));
+}
 FUNCTION(f32_to_int) {
     float a = moderate(A) * 1000.0f, b = moderate(B & 0x7fffffff) * 30000.0f;
     return QUAD((i32)a, (u32)b, (i32)__builtin_floorf(a), (i16)(i32)moderate(C));
@@ -469,25 +490,29 @@ FUNCTION(f64_ints) {
 }
 FUNCTION(f64_round) {
     double a = moderate64(A, B) * 100.0;
-    u64 s = bits_of64(__builtin_floor(a)) ^ bits_of64(__builtin_trunc(a)), p = bits_of64(__builtin_rint(a)) + bits_of64(__builtin_ceil(a));
+    u64 s = bits_of64(__builtin_floor(a)) ^ bits_of64(__builtin_trunc(a)),
+        p = bits_of64(__builtin_rint(a)) + bits_of64(__builtin_ceil(a));
     return QUAD(s, s >> 32, p, p >> 32);
 }
 FUNCTION(f64_compare) {
     double a = f64_of(wide(A, B)), b = f64_of(D & 1 ? wide(A, B) : wide(C, D));
     u64 m = bits_of64(a < b ? b : -a);
-    return QUAD((a < b) | (a <= b) << 1 | (a == b) << 2 | (a != b) << 3 | (a > b) << 4 | (a >= b) << 5, m, m >> 32, 0);
+    return QUAD((a < b) | (a <= b) << 1 | (a == b) << 2 | (a != b) << 3 | (a > b) << 4 | (a >= b) << 5, m,
+                m >> 32, 0);
 }
 
 #define FUNCTION_LIST(X)                                                                                     \
-    X(add_sub) X(mul) X(mul24) X(add64) X(mul64) X(mul128) X(shifts) X(shifts64) X(rotates) X(logic)         \
-    X(logic3) X(fields) X(counts) X(swaps) X(minmax) X(minmax3) X(minmax64) X(compares) X(divide)            \
-    X(divide_small) X(divide64) X(divide64_signed) X(bytes) X(shorts) X(short_mad) X(sad) X(saturate)        \
-    X(carry_chain) X(morton) X(crc32) X(hash) X(gcd) X(collatz) X(nested_loops) X(switches)                  \
-    X(sorting_network) X(indexed_array) X(bubble_sort) X(digits) X(sha_round)
-#define FUNCTION_LIST_FLOAT(X)                                                                               \
-    X(f32_arith) X(f32_fma) X(f32_divide) X(f32_sqrt) X(f32_compare) X(f32_round) X(f32_minmax)              \
-    X(f32_nan_minmax) X(f32_from_int) X(f32_to_int) X(f32_from_int64) X(f32_to_int64) X(f32_scale)           \
-    X(f32_polynomial) X(f32_newton) X(mandelbrot) X(f64_arith) X(f64_fma) X(f64_divide) X(f64_sqrt)          \
-    X(f64_convert) X(f64_ints) X(f64_round) X(f64_compare)
+    X(add_sub)                                                                                               \
+    X(mul) X(mul24) X(add64) X(mul64) X(mul128) X(shifts) X(shifts64) X(rotates) X(logic) X(logic3)          \
+        X(fields) X(counts) X(swaps) X(minmax) X(minmax3) X(minmax64) X(compares) X(divide) X(divide_small)  \
+            X(divide64) X(divide64_signed) X(bytes) X(shorts) X(short_mad) X(sad) X(saturate) X(carry_chain) \
+                X(morton) X(crc32) X(hash) X(gcd) X(collatz) X(nested_loops) X(switches) X(sorting_network)  \
+                    X(indexed_array) X(bubble_sort) X(digits) X(sha_round)
+#define FUNCTION_LIST_FLOAT(X)                                                                           \
+    X(f32_arith)                                                                                         \
+    X(f32_fma) X(f32_divide) X(f32_sqrt) X(f32_compare) X(f32_round) X(f32_minmax) X(f32_nan_minmax)     \
+        X(f32_from_int) X(f32_to_int) X(f32_from_int64) X(f32_to_int64) X(f32_scale) X(f32_polynomial)   \
+            X(f32_newton) X(mandelbrot) X(f64_arith) X(f64_fma) X(f64_divide) X(f64_sqrt) X(f64_convert) \
+                X(f64_ints) X(f64_round) X(f64_compare)
 
 #endif

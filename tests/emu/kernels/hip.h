@@ -2,15 +2,15 @@
 #ifndef TW_TESTS_EMU_HIP_H
 #define TW_TESTS_EMU_HIP_H
 
-#define KERNEL          extern "C" __attribute__((global))
-#define DEVICE          __attribute__((device))
-#define SHARED          __attribute__((shared))
-#define WORKGROUP(n)    __attribute__((amdgpu_flat_work_group_size(n, n)))
-#define THREAD          ((int)__builtin_amdgcn_workitem_id_x())
-#define BLOCK           ((int)__builtin_amdgcn_workgroup_id_x())
-#define BLOCK_SIZE      ((int)__builtin_amdgcn_workgroup_size_x())
-#define GLOBAL_THREAD   (BLOCK * BLOCK_SIZE + THREAD)
-#define NOINLINE        __attribute__((noinline))
+#define KERNEL        extern "C" __attribute__((global))
+#define DEVICE        __attribute__((device))
+#define SHARED        __attribute__((shared))
+#define WORKGROUP(n)  __attribute__((amdgpu_flat_work_group_size(n, n)))
+#define THREAD        ((int)__builtin_amdgcn_workitem_id_x())
+#define BLOCK         ((int)__builtin_amdgcn_workgroup_id_x())
+#define BLOCK_SIZE    ((int)__builtin_amdgcn_workgroup_size_x())
+#define GLOBAL_THREAD (BLOCK * BLOCK_SIZE + THREAD)
+#define NOINLINE      __attribute__((noinline))
 
 typedef unsigned char u8;
 typedef signed char i8;
