@@ -2,6 +2,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jit/cache.h"
@@ -187,6 +188,13 @@ static tw_status measure_cache(options *o, tw_context *ctx, tw_diag *diag) {
     return status;
 }
 
+/* Time that this process was on a processor: what others do on a shared machine does not count. */
+static uint64_t processor_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 /* The emulator uses the processors that it may run on: one, while this measures. */
 static tw_status measure_emulator(options *o, tw_diag *diag) {
     cpu_set_t before, one;
@@ -209,15 +217,19 @@ static tw_status measure_emulator(options *o, tw_diag *diag) {
     if (status == TW_OK && tw_plan_launch_count(job.job->plan) > 16)
         status = tw_fail(diag, TW_ERR_LIMIT, "a plan has at most 16 launches");
     for (size_t i = 0; status == TW_OK && i < samples; i++) {
+        uint64_t start = processor_time();
         status = tw_plan_run(job.job->plan, device, job.objects, job.object_count, job.hosts,
                              job.buffer_count, counts, diag);
-        rates[i] = (double)counts[0].wave_instructions * 1e3 /
-                   (double)(counts[0].nanoseconds ? counts[0].nanoseconds : 1);
+        uint64_t spent = processor_time() - start, executed = 0;
+        for (size_t launch = 0; launch < tw_plan_launch_count(job.job->plan); launch++)
+            executed += counts[launch].wave_instructions;
+        rates[i] = (double)executed * 1e3 / (double)(spent ? spent : 1);
     }
     if (status == TW_OK) {
         add_row(o, PART_EMULATOR, "wave instructions, first launch",
                 (double)counts[0].wave_instructions / 1e6, "million", 0, true);
-        add_row(o, PART_EMULATOR, "rate on one processor", median(rates, samples), "million/s", 5, false);
+        add_row(o, PART_EMULATOR, "rate on one processor, of its time", median(rates, samples), "million/s",
+                5, false);
     }
     if (pinned) sched_setaffinity(0, sizeof before, &before);
     cli_job_close(&job);
