@@ -80,10 +80,10 @@ static void tunables(void **state) {
 static void sizes_at_the_edge(void **state) {
     (void)state;
     static const char *const sizes[] = {
-        "n=0 h=5 w=5 c=3",           "n=2 h=0 w=4 c=1 ho=0",       "n=2 h=0 w=4 c=1 pad_h=3",
-        "n=1 h=4 w=0 c=2 pad_w=3",   "n=1 h=4 w=4 c=1 ho=0",       "n=1 h=1 w=1 c=1",
-        "n=3 h=1 w=9 c=33",          "n=1 h=17 w=1 c=65",          "n=1 h=3 w=3 c=5 ho=9 wo=9",
-        "n=1 h=6 w=6 c=4 ho=2 wo=3", "n=2 h=12 w=9 c=3 ho=3 wo=4", "n=1 h=2 w=2 c=1 pad_h=30 pad_w=20",
+        "n=0 h=5 w=5 c=3",           "n=2 h=0 w=4 c=1 ho=0",        "n=2 h=0 w=4 c=1 pad_h=3",
+        "n=1 h=4 w=0 c=2 pad_w=3",   "n=1 h=4 w=4 c=1 ho=0",        "n=1 h=1 w=1 c=1",
+        "n=3 h=1 w=9 c=33",          "n=1 h=17 w=1 c=65",           "n=1 h=3 w=3 c=5 ho=9 wo=9",
+        "n=1 h=6 w=6 c=4 ho=2 wo=3", "n=2 h=12 w=20 c=3 ho=3 wo=9", "n=1 h=2 w=2 c=1 pad_h=30 pad_w=20",
         "n=5 h=2 w=3 c=31",
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -104,6 +104,36 @@ static void rounding_stays_within_the_bound(void **state) {
              TW_DATA_UNIFORM);
     run_case("gfx1250", "direct_wgrad_depthwise n=2 h=14 w=15 c=37 dtype=f16 out_dtype=f16", TW_DATA_SPECIAL);
     run_case("gfx950", "direct_wgrad_depthwise n=2 h=14 w=15 c=37 dtype=bf16", TW_DATA_SPECIAL);
+}
+
+/* Every slab gets a share: the sums of all are dW, none is left at zero. */
+static void workgroups_spread_over_the_slabs(void **state) {
+    (void)state;
+    static const char *const lines[] = {"direct_wgrad_depthwise n=3 h=8 w=8 c=5 ws_replicas=3 row_groups=6",
+                                        "direct_wgrad_depthwise n=3 h=8 w=8 c=5 reproducible=1 row_groups=6"};
+    for (size_t l = 0; l < 2; l++) {
+        tw_target target;
+        assert_int_equal(tw_target_parse("gfx1201", &target, NULL), TW_OK);
+        job_run run;
+        job_open(&run, lines[l], target);
+        job_fill(&run, TW_DATA_INTEGERS, 1);
+        tw_context *ctx = tw_context_new(NULL);
+        tw_kernel *kernels[TW_JOB_MAX_KERNELS];
+        job_build(&run, ctx, kernels);
+        job_interpret(&run, kernels);
+        enum { WS = 2 };
+        const tw_tensor *ws = &run.job->tensors[WS];
+        assert_int_equal(ws->shape[0], l ? 6 : 3);
+        const size_t slab = ws->elements / (size_t)ws->shape[0];
+        for (int64_t i = 0; i < ws->shape[0]; i++) {
+            size_t used = 0;
+            for (size_t j = 0; j < slab; j++)
+                used += ((const float *)run.memory[WS])[(size_t)i * slab + j] != 0;
+            assert_true(used > slab / 2);
+        }
+        tw_context_free(ctx);
+        job_close(&run);
+    }
 }
 
 static void slabs_are_folded(void **state) {
@@ -156,6 +186,7 @@ int main(void) {
         cmocka_unit_test(tunables),
         cmocka_unit_test(sizes_at_the_edge),
         cmocka_unit_test(rounding_stays_within_the_bound),
+        cmocka_unit_test(workgroups_spread_over_the_slabs),
         cmocka_unit_test(slabs_are_folded),
         cmocka_unit_test(not_a_number_reaches_what_it_should),
     };

@@ -207,6 +207,14 @@ static void patterns_repeat_and_cover(void **state) {
             assert_int_equal(tw_job_fill(job, 0, (tw_data_pattern)p, 6, again, NULL), TW_OK);
             assert_memory_not_equal(x, again, count * 2);
         }
+        assert_int_equal(tw_job_fill(job, 0, TW_DATA_INTEGERS, 5, x, NULL), TW_OK);
+        for (size_t i = 0; i < count; i++) {
+            double value = tw_float_to_f64(format, x[i]);
+            assert_true(value == trunc(value) && fabs(value) <= 4);
+        }
+        assert_int_equal(tw_job_fill(job, 0, TW_DATA_UNIFORM, 5, x, NULL), TW_OK);
+        for (size_t i = 0; i < count; i++)
+            assert_true(fabs(tw_float_to_f64(format, x[i])) <= 1 && tw_float_to_f64(format, x[i]) != 0);
         /* Special values: denormals, both zeros, large ones, and results that can be checked. */
         size_t denormals = 0, plus = 0, minus = 0, large = 0;
         assert_int_equal(tw_job_fill(job, 0, TW_DATA_SPECIAL, 5, x, NULL), TW_OK);
