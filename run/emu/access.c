@@ -3,10 +3,21 @@
 
 #include <stdio.h>
 
-void tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment) {
-    if (w->launch->check_alignment && address % alignment)
+#include "run/emu/lds_race.h"
+
+bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment) {
+    if (address % alignment == 0) return true;
+    if (w->launch->check_alignment)
         tw_emu_report(w, lane, "misaligned access to 0x%llx: not a multiple of %u",
                       (unsigned long long)address, alignment);
+    return false;
+}
+
+/* Atomics have to be aligned. Plain accesses need not be: compilers for this hardware make unaligned ones. */
+static bool aligned(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent) {
+    if (intent == EMU_UPDATES) return tw_emu_check_alignment(w, lane, address, bytes);
+    if (w->launch->strict_alignment) tw_emu_check_alignment(w, lane, address, bytes < 4 ? bytes : 4);
+    return true;
 }
 
 static const char *intent_name(emu_intent intent) {
@@ -28,58 +39,14 @@ bool tw_emu_place_global_slow(tw_emu_wave *w, int lane, uint64_t address, unsign
                       intent_name(intent), bytes, (unsigned long long)address, b->name);
         return false;
     }
-    tw_emu_check_alignment(w, lane, address, intent == EMU_UPDATES ? bytes : bytes < 4 ? bytes : 4);
-    if (intent == EMU_UPDATES && address % bytes) return false;
+    if (!aligned(w, lane, address, bytes, intent)) return false;
     w->last_buffer = b;
     uint64_t offset = address - b->address;
     *out = (emu_place){b->data + offset, b->known + offset, b};
     return true;
 }
 
-/* ---- LDS ----
- * A byte remembers who wrote and who read it last, and how many barriers that wave had signalled. An access
- * of another wave is ordered behind it when that wave has waited for a later barrier. */
-
-enum { WAVE_BITS = 8, WAVE_MASK = (1 << WAVE_BITS) - 1, SEVERAL = WAVE_MASK };
-
-static uint32_t stamp(const tw_emu_wave *w) { return (w->signals + 1) << WAVE_BITS | (w->index + 1u); }
-
-/* Whether the access that left `mark` may run at the same time as one of `w` now. */
-static bool concurrent(const tw_emu_wave *w, uint32_t mark) {
-    return mark && (mark & WAVE_MASK) != w->index + 1u && mark >> WAVE_BITS > w->waits;
-}
-
-static void report_race(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, const char *now,
-                        const char *then) {
-    char who[32] = "several waves";
-    if ((mark & WAVE_MASK) != SEVERAL) snprintf(who, sizeof who, "wave %u", (mark & WAVE_MASK) - 1);
-    tw_emu_report(w, lane, "race in LDS: %s of byte %u, which %s %s without a barrier between", now, offset,
-                  who, then);
-}
-
-static void touch_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent) {
-    emu_lds_touch *t = w->group->lds_touch + offset;
-    uint32_t mine = stamp(w);
-    /* Atomics are ordered among each other. */
-    for (unsigned k = 0; k < bytes; k++) {
-        bool atomic_before = t[k].atomic && intent == EMU_UPDATES;
-        if (concurrent(w, t[k].writer) && !atomic_before) {
-            report_race(w, lane, offset + k, t[k].writer, intent_name(intent), "wrote");
-            return;
-        }
-        if (intent == EMU_READS) {
-            bool others = concurrent(w, t[k].reader);
-            t[k].reader = others ? (mine & ~(uint32_t)WAVE_MASK) | SEVERAL : mine;
-            continue;
-        }
-        if (concurrent(w, t[k].reader) && (t[k].reader & WAVE_MASK) != w->index + 1u) {
-            report_race(w, lane, offset + k, t[k].reader, intent_name(intent), "read");
-            return;
-        }
-        t[k].writer = mine;
-        t[k].atomic = intent == EMU_UPDATES;
-    }
-}
+/* ---- LDS ---- */
 
 bool tw_emu_place_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
                       emu_place *out) {
@@ -89,12 +56,12 @@ bool tw_emu_place_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes,
                       intent_name(intent), bytes, offset, g->lds_bytes);
         return false;
     }
-    unsigned alignment = intent == EMU_UPDATES ? bytes : bytes < 4 ? bytes : 4;
-    if (offset & (alignment - 1)) {
-        tw_emu_check_alignment(w, lane, offset, alignment);
-        if (intent == EMU_UPDATES) return false;
-    }
-    if (g->lds_touch) touch_lds(w, lane, offset, bytes, intent);
+    if (offset & (bytes < 4 || intent == EMU_UPDATES ? bytes - 1 : 3) &&
+        !aligned(w, lane, offset, bytes, intent))
+        return false;
+    if (g->lds_bytes_touched)
+        tw_emu_lds_race_touch(w, lane, offset, bytes, intent,
+                              intent == EMU_UPDATES && w->current->flags & EMU_I_RETURN);
     *out = (emu_place){g->lds + offset, g->lds_known + offset, NULL};
     return true;
 }
@@ -121,13 +88,13 @@ bool tw_emu_is_private(const tw_emu_wave *w, uint64_t address, int *lane, uint32
         *offset = (uint32_t)address;
         return (address & 0xffffffff00000000ull) == EMU_PRIVATE_APERTURE;
     }
-    /* gfx1250: the base of the wave's scratch, and from bit 52 (51 in wave64) on the lane. */
+    /* gfx1250: one aperture from bit 58 on, the lane from bit 52 (51 in wave64), and below it the place in
+     * the wave's scratch. */
     unsigned lane_bit = w->halves == 2 ? 51 : 52;
     uint64_t base = w->s[EMU_S_FLAT_SCRATCH] | (uint64_t)w->s[EMU_S_FLAT_SCRATCH + 1] << 32;
-    uint64_t from = (address & ((1ull << lane_bit) - 1)) - base;
-    if (!w->launch->scratch || from >= w->launch->scratch_bytes) return false;
+    if ((address ^ base) >> 58) return false;
     *lane = (int)(address >> lane_bit & (w->halves * EMU_LANES - 1));
-    *offset = (uint32_t)from;
+    *offset = (uint32_t)((address & ((1ull << lane_bit) - 1)) - (base & ((1ull << lane_bit) - 1)));
     return true;
 }
 

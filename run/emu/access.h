@@ -27,13 +27,13 @@ bool tw_emu_is_private(const tw_emu_wave *w, uint64_t address, int *lane, uint32
 bool tw_emu_place_flat(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent,
                        emu_place *out);
 
-/* Reports an address that is not a multiple of `alignment`. */
-void tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment);
+/* False, and a report, for an address that is not a multiple of `alignment`. */
+bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment);
 
 static inline bool tw_emu_place_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes,
                                        emu_intent intent, emu_place *out) {
     emu_buffer *b = w->last_buffer;
-    unsigned alignment = bytes < 4 ? bytes : 4;
+    unsigned alignment = bytes < 4 || intent == EMU_UPDATES ? bytes : 4;
     if (b && !(address & (alignment - 1)) && !b->freed && (intent == EMU_READS || !b->read_only) &&
         tw_emu_buffer_holds(b, address, bytes)) {
         uint64_t offset = address - b->address;

@@ -4,6 +4,7 @@
 #include <fenv.h>
 
 #include "run/emu/hwreg.h"
+#include "run/emu/lds_race.h"
 
 void tw_emu_exec_nop(tw_emu_wave *w, const emu_inst *i) { (void)w, (void)i; }
 
@@ -125,7 +126,7 @@ void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i) {
         return;
     }
     w->barrier_signalled = w->barrier_passed = false;
-    w->waits++;
+    tw_emu_lds_race_wait(w);
 }
 
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i) {

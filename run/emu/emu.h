@@ -44,11 +44,16 @@ tw_status tw_emu_symbol(const tw_emu_module *module, const char *name, uint64_t 
 /* Checks that a launch can switch off; all are on by default. */
 typedef enum tw_emu_check {
     TW_EMU_CHECK_UNINITIALISED = 1 << 0, /* registers, LDS, memory: a branch, address or mask made of them */
-    TW_EMU_CHECK_ALIGNMENT = 1 << 1,
+    TW_EMU_CHECK_ALIGNMENT = 1 << 1, /* where the hardware has no unaligned access: atomics, scalar loads */
     TW_EMU_CHECK_LDS_RACES = 1 << 2,
     TW_EMU_CHECK_GLOBAL_RACES = 1 << 3,
     TW_EMU_CHECK_ALL = 15
 } tw_emu_check;
+
+/* Checks that a launch can switch on: true of the kernels of this project, not of all that compilers make. */
+typedef enum tw_emu_strict_check {
+    TW_EMU_STRICT_ALIGNMENT = 1 << 0 /* every access is a multiple of its size, up to a dword */
+} tw_emu_strict_check;
 
 typedef struct tw_emu_wave tw_emu_wave;
 
@@ -85,6 +90,7 @@ typedef struct tw_emu_launch {
     unsigned threads;         /* 0: as many as the machine has; the result does not depend on it */
     uint64_t budget;          /* instructions that one wave may execute; 0: 2^32 */
     unsigned disabled_checks; /* tw_emu_check bits */
+    unsigned strict_checks;   /* tw_emu_strict_check bits */
     unsigned max_reports;     /* the launch ends after so many; 0: 8 */
     tw_emu_trace_fn trace;    /* NULL: none */
     void *trace_user;

@@ -1,7 +1,7 @@
 /* Running one workgroup: its waves take turns, a slice each, until all are done. */
 #include <stdlib.h>
 
-#include "run/emu/exec.h"
+#include "run/emu/lds_race.h"
 
 /* Instructions of a slice: waves that spin on LDS let the others come to it. */
 enum { SLICE = 4096 };
@@ -20,8 +20,7 @@ emu_group *tw_emu_group_new(emu_launch_state *launch) {
     g->lds = calloc(1, g->lds_bytes + 1u);
     g->lds_known = calloc(1, g->lds_bytes + 1u);
     if (launch->check_lds_races && g->lds_bytes && waves > 1) {
-        g->lds_touch = calloc(g->lds_bytes, sizeof *g->lds_touch);
-        if (!g->lds_touch) goto no_memory;
+        if (tw_emu_lds_race_init(g) != TW_OK) goto no_memory;
     }
     if (!g->waves || !g->registers || !g->flags || !g->lds || !g->lds_known) goto no_memory;
     for (size_t k = 0; k < waves; k++) {
@@ -45,7 +44,7 @@ void tw_emu_group_free(emu_group *g) {
     free(g->flags);
     free(g->lds);
     free(g->lds_known);
-    free(g->lds_touch);
+    free(g->lds_bytes_touched);
     free(g);
 }
 
@@ -60,12 +59,13 @@ static uint32_t live_waves(const emu_group *g) {
 
 static void complete_barrier(emu_group *g) {
     g->arrived = 0;
+    tw_emu_lds_race_barrier(g);
     for (uint32_t k = 0; k < g->wave_count; k++) {
         tw_emu_wave *w = &g->waves[k];
         if (w->state == EMU_WAVE_BARRIER) {
             w->state = EMU_WAVE_READY;
             w->barrier_signalled = w->barrier_passed = false;
-            w->waits++;
+            tw_emu_lds_race_wait(w);
         } else if (w->barrier_signalled) {
             w->barrier_passed = true;
         }
@@ -74,7 +74,7 @@ static void complete_barrier(emu_group *g) {
 
 void tw_emu_barrier_arrive(tw_emu_wave *w) {
     emu_group *g = w->group;
-    w->signals++;
+    tw_emu_lds_race_signal(w);
     g->arrived++;
     if (g->arrived < live_waves(g)) return;
     if (live_waves(g) < g->wave_count) {
@@ -147,9 +147,9 @@ static void start(emu_group *g, uint64_t number) {
     g->in_turn = g->stop = g->traced_out = false;
     g->report_count = 0;
     if (g->lds_bytes) memset(g->lds_known, g->launch->check_unknown ? 0 : 0xff, g->lds_bytes);
-    if (g->lds_touch) memset(g->lds_touch, 0, g->lds_bytes * sizeof *g->lds_touch);
     for (uint32_t k = 0; k < g->wave_count; k++)
         tw_emu_wave_start(&g->waves[k], g, k);
+    if (g->lds_bytes_touched) tw_emu_lds_race_start(g);
 }
 
 void tw_emu_group_run(emu_group *g, uint64_t number) {
@@ -162,7 +162,11 @@ void tw_emu_group_run(emu_group *g, uint64_t number) {
             if (w->state != EMU_WAVE_READY) continue;
             running = true;
             run_slice(w);
-            if (w->state == EMU_WAVE_DONE) wave_ended(g);
+            if (w->state == EMU_WAVE_DONE) {
+                tw_emu_lds_race_signal(w); /* barriers do not wait for it */
+                wave_ended(g);
+            }
         }
     }
+    if (g->lds_bytes_touched) tw_emu_lds_race_finish(g);
 }

@@ -17,11 +17,7 @@ typedef struct emu_report {
 
 #define EMU_GROUP_REPORTS 32
 
-/* Who touched a byte of LDS last (access.c). */
-typedef struct emu_lds_touch {
-    uint32_t writer, reader; /* barriers that the wave had signalled, and the wave */
-    bool atomic;             /* the writer was an atomic */
-} emu_lds_touch;
+typedef struct emu_lds_byte emu_lds_byte; /* lds_race.c */
 
 struct emu_group {
     emu_launch_state *launch;
@@ -30,7 +26,9 @@ struct emu_group {
     tw_emu_wave *waves;
     uint32_t wave_count;
     uint8_t *lds, *lds_known;
-    emu_lds_touch *lds_touch; /* NULL: races are not looked for */
+    emu_lds_byte *lds_bytes_touched; /* NULL: races are not looked for */
+    uint32_t last_times[EMU_MAX_WAVES], barrier_clock[EMU_MAX_WAVES], passed_clock[EMU_MAX_WAVES];
+    uint32_t shared_clock[EMU_MAX_WAVES];
     uint32_t lds_bytes;
     uint32_t arrived;      /* waves at the barrier */
     bool in_turn;          /* all workgroups before this one are complete */
@@ -52,7 +50,7 @@ struct emu_launch_state {
     const emu_inst *entry;
     tw_target target;
     tw_isa isa;
-    bool check_unknown, check_alignment, check_lds_races;
+    bool check_unknown, check_alignment, strict_alignment, check_lds_races;
     uint8_t halves; /* of a wave: 1 or 2 blocks of 32 lanes */
     uint32_t lds_bytes, waves_per_group, work_items;
     uint64_t groups, budget;

@@ -11,6 +11,8 @@
 
 /* Vector code works on blocks of 32 lanes: a wave64 has two. */
 #define EMU_LANES 32u
+/* Of a workgroup: 1024 work-items. */
+#define EMU_MAX_WAVES 32u
 
 /* Numbers of scalar registers in emu_wave.s. Names with a second word are pairs. */
 enum {
@@ -236,7 +238,7 @@ struct tw_emu_wave {
     const emu_inst *current;
     emu_buffer *last_buffer;                /* where the last global access went */
     uint64_t scratch_offset;                /* of this wave in the scratch buffer */
-    uint32_t signals, waits;                /* barriers signalled and waited for */
+    uint32_t time, clock[EMU_MAX_WAVES];    /* lds_race.c */
     bool barrier_signalled, barrier_passed; /* a split barrier: signal sent; all signals there */
     bool yield;                             /* let the other waves run */
 };
@@ -248,8 +250,9 @@ enum { EMU_VFLAG_KNOWN = 0, EMU_VFLAG_UNKNOWN = 1, EMU_VFLAG_MISSING = 2 };
 
 /* What memory that nobody wrote reads as: a NaN in every float format. */
 /* Flat addresses in these 4 GiB are LDS and scratch. */
-#define EMU_SHARED_APERTURE  0x0001000000000000ull
-#define EMU_PRIVATE_APERTURE 0x0002000000000000ull
+#define EMU_SHARED_APERTURE          0x0001000000000000ull
+#define EMU_PRIVATE_APERTURE         0x0002000000000000ull
+#define EMU_PRIVATE_APERTURE_GFX1250 (1ull << 58)
 
 #define EMU_POISON 0x7fc17fc1u
 

@@ -91,11 +91,11 @@ static const special SPECIAL[] = {
     {"exec_lo", EMU_S_EXEC, 1},
     {"exec_hi", EMU_S_EXEC + 1, 1},
     {"m0", EMU_S_M0, 1},
-    {"null", EMU_S_NULL, 0}, /* as wide as the instruction wants */
+    {"null", EMU_S_NULL, 0}, /* no count: as wide as the instruction wants */
     {"flat_scratch", EMU_S_FLAT_SCRATCH, 2},
     {"flat_scratch_lo", EMU_S_FLAT_SCRATCH, 1},
     {"flat_scratch_hi", EMU_S_FLAT_SCRATCH + 1, 1},
-    {"src_flat_scratch_base_lo", EMU_S_FLAT_SCRATCH, 2},
+    {"src_flat_scratch_base_lo", EMU_S_FLAT_SCRATCH, 0},
     {"src_flat_scratch_base_hi", EMU_S_FLAT_SCRATCH + 1, 1},
     {"xnack_mask", EMU_S_XNACK_MASK, 2},
     {"xnack_mask_lo", EMU_S_XNACK_MASK, 1},

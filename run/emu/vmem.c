@@ -61,9 +61,10 @@ static void global_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, b
 static void scratch_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, block_addresses *a) {
     uint64_t unknown;
     uint32_t base = (uint32_t)tw_emu_scalar_read(w, &i->s[2], &unknown) + (uint32_t)i->imm;
+    uint32_t scale = i->flags & EMU_I_SCALE ? emu_mem_bytes(i->row) : 1;
     const uint32_t *v = i->s[0].kind == EMU_OPERAND_VGPR ? emu_vgpr(w, &i->s[0], half) : NULL;
     for (unsigned l = 0; l < EMU_LANES; l++)
-        a->address[l] = base + (v ? v[l] : 0);
+        a->address[l] = base + (v ? v[l] * scale : 0);
 }
 
 static void buffer_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, block_addresses *a) {

@@ -155,7 +155,9 @@ void tw_emu_wave_start(tw_emu_wave *w, emu_group *group, uint32_t index) {
     user_registers(w);
     system_registers(w);
     if (launch->scratch && launch->target.arch != TW_ARCH_GFX90A)
-        push64(w, EMU_S_FLAT_SCRATCH, launch->scratch->address + w->scratch_offset);
+        push64(w, EMU_S_FLAT_SCRATCH,
+               (launch->isa == TW_ISA_GFX1250 ? EMU_PRIVATE_APERTURE_GFX1250 : launch->scratch->address) +
+                   w->scratch_offset);
 
     w->mode = launch->rsrc1 >> 12 & 0xff;
     if (launch->isa < TW_ISA_GFX12)

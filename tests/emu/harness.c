@@ -55,6 +55,11 @@ harness_arg harness_f32(float value) {
     return (harness_arg){bits, 4};
 }
 
+void harness_bytes(harness *h, const void *data, size_t bytes) {
+    h->bytes = data;
+    h->byte_count = bytes;
+}
+
 tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 block, uint32_t dynamic_lds,
                       const harness_arg *args, size_t count) {
     const tw_kernel_info *info = tw_code_object_kernel(h->object, kernel);
@@ -64,8 +69,8 @@ tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 bloc
     assert_int_equal(count, tw_kernarg_explicit_count(info));
     for (size_t k = 0; k < count; k++) {
         const tw_arg_info *a = tw_kernarg_explicit_at(info, k);
-        assert_int_equal(a->size, args[k].size);
-        memcpy(explicit_bytes + a->offset, &args[k].bits, a->size);
+        assert_int_equal(a->size, args[k].size ? args[k].size : h->byte_count);
+        memcpy(explicit_bytes + a->offset, args[k].size ? &args[k].bits : h->bytes, a->size);
     }
     assert_true(info->kernarg_size <= sizeof segment);
     tw_diag_clear(h->diag);

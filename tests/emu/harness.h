@@ -15,6 +15,8 @@ typedef struct harness {
     unsigned disabled_checks;
     uint64_t budget;
     tw_launch_counts counts;
+    const void *bytes;
+    size_t byte_count;
 } harness;
 
 /* Opens "NAME.TARGET.LEVEL.hsaco" of the build's kernels. */
@@ -34,6 +36,9 @@ typedef struct harness_arg {
 #define I32(value)   ((harness_arg){(uint32_t)(value), 4})
 #define I64(value)   ((harness_arg){(uint64_t)(value), 8})
 harness_arg harness_f32(float value);
+/* A by-value struct: its bytes are what harness_bytes was given last. */
+#define BYTES ((harness_arg){0, 0})
+void harness_bytes(harness *h, const void *data, size_t bytes);
 
 /* Launches with a workgroup of `block` work-items in x; the status is returned, h->diag holds what was said.
  */

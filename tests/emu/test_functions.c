@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tests/emu/kernels/functions.h"
+#include "tests/emu/kernels/half_functions.h"
 
 enum { N = 300 };
 
@@ -42,10 +42,13 @@ static void check_map(harness *h, const char *kernel, quad (*function)(quad)) {
     static void check_##name(harness *h) { check_map(h, #name, fn_##name); }
 FUNCTION_LIST(CHECK)
 FUNCTION_LIST_FLOAT(CHECK)
+FUNCTION_LIST_HALF(CHECK)
 
 int main(void) {
 #define INTEGER_CASE(name) {#name, "integers", check_##name},
 #define FLOAT_CASE(name)   {#name, "floats", check_##name},
-    static const harness_case CASES[] = {FUNCTION_LIST(INTEGER_CASE) FUNCTION_LIST_FLOAT(FLOAT_CASE)};
+#define HALF_CASE(name)    {#name, "halves", check_##name},
+    static const harness_case CASES[] = {FUNCTION_LIST(INTEGER_CASE) FUNCTION_LIST_FLOAT(FLOAT_CASE)
+                                             FUNCTION_LIST_HALF(HALF_CASE)};
     return harness_main(CASES, sizeof CASES / sizeof CASES[0]);
 }

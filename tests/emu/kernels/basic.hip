@@ -1,4 +1,4 @@
-#include "hip.h"
+#include "tests/emu/kernels/hip.h"
 
 KERNEL void axpy(float *out, const float *x, const float *y, float a, int n) {
     int i = GLOBAL_THREAD;

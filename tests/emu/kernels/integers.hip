@@ -1,4 +1,4 @@
-#include "functions.h"
+#include "tests/emu/kernels/functions.h"
 
 #define MAP(name)                                                                                            \
     KERNEL void name(quad *out, const quad *in, int n) {                                                     \

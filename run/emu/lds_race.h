@@ -1,0 +1,17 @@
+/* Who touched which byte of LDS, and whether a barrier stood between. */
+#ifndef TW_RUN_EMU_LDS_RACE_H
+#define TW_RUN_EMU_LDS_RACE_H
+
+#include "run/emu/access.h"
+
+tw_status tw_emu_lds_race_init(emu_group *group);
+void tw_emu_lds_race_start(emu_group *group);   /* a workgroup begins */
+void tw_emu_lds_race_finish(emu_group *group);  /* ... and has ended */
+void tw_emu_lds_race_signal(tw_emu_wave *w);    /* the wave signals the barrier */
+void tw_emu_lds_race_barrier(emu_group *group); /* all have */
+void tw_emu_lds_race_wait(tw_emu_wave *w);      /* the wave passes it */
+/* An access; `returns`: an atomic whose result the wave sees. */
+void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
+                           bool returns);
+
+#endif
