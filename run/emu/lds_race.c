@@ -11,9 +11,10 @@
 enum { WAVE_BITS = 8, TIME_LIMIT = (1 << 24) - 1 };
 
 struct emu_lds_byte {
-    uint32_t writer, reader[2]; /* time << WAVE_BITS | wave + 1; 0: nobody */
-    bool atomic;                /* the writer was an atomic */
-    bool shared; /* atomics with a result were here: waves may wait for each other through it */
+    uint32_t writer[2],
+        reader[2]; /* time << WAVE_BITS | wave + 1; 0: nobody. Two writers: atomics of two waves */
+    bool atomic;   /* the writers were atomics */
+    bool shared;   /* atomics with a result were here: waves may wait for each other through it */
 };
 
 tw_status tw_emu_lds_race_init(emu_group *g) {
@@ -80,9 +81,10 @@ static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu
                   NOW[intent], offset, (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
 }
 
-static void note_reader(const tw_emu_wave *w, emu_lds_byte *b, uint32_t mine) {
-    unsigned slot = b->reader[0] && concurrent(w, b->reader[0]) ? 1 : 0;
-    b->reader[slot] = mine;
+/* Two marks of waves that run at the same time are kept; with more of them the last one replaces the second.
+ */
+static void note(const tw_emu_wave *w, uint32_t mark[2], uint32_t mine) {
+    mark[concurrent(w, mark[0])] = mine;
 }
 
 /* Atomics are ordered among each other. Where atomics with a result work, plain accesses are part of the same
@@ -90,21 +92,25 @@ static void note_reader(const tw_emu_wave *w, emu_lds_byte *b, uint32_t mine) {
 static bool touch(tw_emu_wave *w, int lane, uint32_t offset, emu_intent intent, uint32_t mine) {
     emu_lds_byte *b = &w->group->lds_bytes_touched[offset];
     bool after_atomic = intent == EMU_UPDATES && b->atomic;
-    if (!b->shared && !after_atomic && concurrent(w, b->writer)) {
-        report(w, lane, offset, b->writer, intent, "wrote");
-        return false;
+    for (unsigned k = 0; k < 2 && !b->shared; k++) {
+        if (!after_atomic && concurrent(w, b->writer[k])) {
+            report(w, lane, offset, b->writer[k], intent, "wrote");
+            return false;
+        }
+        if (intent != EMU_READS && concurrent(w, b->reader[k])) {
+            report(w, lane, offset, b->reader[k], intent, "read");
+            return false;
+        }
     }
     if (intent == EMU_READS) {
-        note_reader(w, b, mine);
-        return true;
+        note(w, b->reader, mine);
+    } else if (after_atomic) {
+        note(w, b->writer, mine);
+    } else {
+        b->writer[0] = mine;
+        b->writer[1] = 0;
+        b->atomic = intent == EMU_UPDATES;
     }
-    for (unsigned k = 0; k < 2 && !b->shared; k++) {
-        if (!concurrent(w, b->reader[k])) continue;
-        report(w, lane, offset, b->reader[k], intent, "read");
-        return false;
-    }
-    b->writer = mine;
-    b->atomic = intent == EMU_UPDATES;
     return true;
 }
 

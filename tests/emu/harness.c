@@ -22,6 +22,8 @@ void harness_open(harness *h, const char *name, const char *target, const char *
     tw_target t;
     memset(h, 0, sizeof *h);
     h->diag = tw_diag_new(NULL);
+    h->target = target;
+    h->level = level;
     assert_non_null(h->diag);
     h->threads = 1;
     h->budget = 50000000;
@@ -78,6 +80,10 @@ tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 bloc
          tw_kernarg_fill(info, &shape, explicit_bytes, tw_kernarg_explicit_size(info), segment, known,
                          h->diag),
          kernel);
+    for (size_t k = (size_t)h->forget_arguments; h->forget_arguments && k < count; k++) {
+        const tw_arg_info *a = tw_kernarg_explicit_at(info, k);
+        memset(known + a->offset, 0, a->size);
+    }
     tw_emu_launch launch = {.kernel = info,
                             .grid = grid,
                             .block = block,
@@ -87,7 +93,8 @@ tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 bloc
                             .kernarg_known = known,
                             .threads = h->threads,
                             .budget = h->budget,
-                            .disabled_checks = h->disabled_checks};
+                            .disabled_checks = h->disabled_checks,
+                            .strict_checks = h->strict_checks};
     return tw_emu_run(h->module, &launch, &h->counts, h->diag);
 }
 

@@ -7,12 +7,14 @@
 #include "run/emu/emu.h"
 
 typedef struct harness {
+    const char *target, *level;
     tw_diag *diag;
     tw_emu *emu;
     tw_code_object *object;
     tw_emu_module *module;
     unsigned threads;
-    unsigned disabled_checks;
+    unsigned disabled_checks, strict_checks;
+    int forget_arguments; /* from this explicit argument on none has a known value; 0: all have */
     uint64_t budget;
     tw_launch_counts counts;
     const void *bytes;

@@ -23,6 +23,15 @@ typedef long i64;
 typedef _Float16 f16;
 typedef __bf16 bf16;
 
+/* Word 3 of a buffer resource that is checked in bytes. */
+#if defined(__gfx1250__)
+#define BUFFER_WORD3 0
+#elif defined(__GFX9__)
+#define BUFFER_WORD3 0x00027000
+#else
+#define BUFFER_WORD3 0x31004000
+#endif
+
 /* A workgroup barrier with the fences that __syncthreads has. */
 static inline DEVICE void sync() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");

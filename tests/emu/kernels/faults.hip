@@ -1,0 +1,187 @@
+#include "tests/emu/kernels/hip.h"
+
+/* Kernels with one fault each; `wrong` switches it on, so that each is its own silent twin. */
+
+KERNEL void load_past_end(int *out, const int *in, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i < n + wrong) out[i % n] = in[i];
+}
+
+KERNEL void load_before_start(int *out, const int *in, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i < n) out[i] = in[i - wrong];
+}
+
+KERNEL void store_past_end(int *out, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i < n + wrong) out[i] = i;
+}
+
+KERNEL void atomic_past_end(int *out, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i < n + wrong) __atomic_fetch_add(&out[i], 1, __ATOMIC_RELAXED);
+}
+
+KERNEL void null_pointer(int *out, const int *in) {
+    out[THREAD] = in[THREAD];
+}
+
+KERNEL void misaligned_atomic(u8 *out, int wrong) { __atomic_fetch_add((u32 *)(out + wrong), 1u, __ATOMIC_RELAXED); }
+
+KERNEL void misaligned_load(u32 *out, const u8 *in, int wrong) { out[THREAD] = *(const u32 *)(in + 4 * THREAD + wrong); }
+
+/* What was never written may be copied, but not decide anything. */
+KERNEL void unknown_branch(int *out, const int *in, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i >= n) return;
+    int v = in[i];
+    if (wrong) {
+        if (__builtin_amdgcn_readfirstlane(v) > 5) __asm__ volatile("s_nop 1"); /* no select can stand for it */
+    }
+    out[i] = v;
+}
+
+KERNEL void unknown_lanes(int *out, const int *in, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i >= n) return;
+    int v = in[i] * 3, limit = wrong ? v : n;
+    for (int k = 0; k < (limit & 7); k++)
+        v += __builtin_amdgcn_workgroup_id_x() + k;
+    out[i] = v;
+}
+
+KERNEL void unknown_address(int *out, const int *in, int n, int wrong) {
+    int i = GLOBAL_THREAD;
+    if (i < n) out[wrong ? (in[i] & 3) : i] = i;
+}
+
+KERNEL void unknown_argument(int *out, int n) {
+    if (THREAD < n) out[THREAD] = 1;
+}
+
+/* Known bits of a value that is unknown in part. */
+KERNEL void unknown_bits(int *out, const int *in, int wrong) {
+    int v = in[THREAD], low = (v << 8) & 0xff;
+    u64 w = (u64)(u32)v << 32;
+    if (low == 0 && (u32)w == 0) out[THREAD] = wrong && (v & 1) ? 1 : 2;
+}
+
+KERNEL WORKGROUP(128) void unknown_lds(int *out, int wrong) {
+    SHARED int t[128];
+    if (THREAD < 128 - wrong) t[THREAD] = THREAD;
+    sync();
+    int v = t[127 - THREAD];
+    if (v > 64) v = 1;
+    out[THREAD] = v;
+}
+
+KERNEL WORKGROUP(128) void missing_barrier(int *out, int wrong) {
+    SHARED int t[128];
+    t[THREAD] = THREAD * 2;
+    if (!wrong) sync();
+    out[THREAD] = t[127 - THREAD];
+}
+
+/* A read, and a write of another wave behind it. */
+KERNEL WORKGROUP(128) void missing_second_barrier(int *out, int wrong) {
+    SHARED int t[128];
+    t[THREAD] = THREAD * 2;
+    sync();
+    int v = t[127 - THREAD];
+    if (!wrong) sync();
+    t[THREAD] = v;
+    sync();
+    out[THREAD] = t[THREAD];
+}
+
+KERNEL WORKGROUP(128) void missing_barrier_of_atomics(u32 *out, int wrong) {
+    SHARED u32 t[4];
+    if (THREAD < 4) t[THREAD] = 0;
+    sync();
+    __atomic_fetch_add(&t[THREAD & 3], 1u, __ATOMIC_RELAXED);
+    if (!wrong) sync();
+    if (THREAD < 4) out[THREAD] = t[THREAD];
+}
+
+/* A lock in LDS orders what it guards. */
+KERNEL WORKGROUP(128) void lock(u32 *out) {
+    SHARED u32 taken, count, sum;
+    if (THREAD == 0) taken = count = sum = 0;
+    sync();
+    if (THREAD % 64 == 0) { /* one lane of a wave: others would keep it from letting go */
+        u32 free = 0;
+        while (!__hip_atomic_compare_exchange_strong(&taken, &free, 1u, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP))
+            free = 0;
+        count = count + 1;
+        sum = sum * 2 + 1;
+        __hip_atomic_store(&taken, 0u, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+    }
+    sync();
+    if (THREAD == 0) out[0] = count * 1000 + sum;
+}
+
+extern SHARED int dynamic[];
+KERNEL void lds_past_end(int *out, int n, int wrong) {
+    dynamic[THREAD] = THREAD;
+    sync();
+    out[THREAD] = dynamic[n - 1 - THREAD + wrong];
+}
+
+KERNEL WORKGROUP(256) void skipped_barrier(int *out, int wrong) {
+    SHARED int t[256];
+    t[THREAD] = THREAD;
+    if (wrong && THREAD >= 128) return;
+    sync();
+    out[THREAD] = t[THREAD ^ 1];
+}
+
+KERNEL void endless(int *out, int wrong) {
+    volatile int *p = out;
+    while (p[0] != 1)
+        if (!wrong) p[0] = 1;
+}
+
+KERNEL void past_kernarg(int *out, int wrong) {
+    const int *args = (const int *)__builtin_amdgcn_kernarg_segment_ptr();
+    out[0] = args[wrong ? 100000 : 2];
+}
+
+KERNEL void trap(int *out, int wrong) {
+    if (wrong) __builtin_trap();
+    out[0] = 1;
+}
+
+KERNEL void unknown_instruction(int *out, int wrong) {
+    if (wrong) __asm__ volatile("s_incperflevel 3");
+    out[0] = 1;
+}
+
+typedef void (*function)(int *);
+KERNEL void wild_jump(int *out, function f) {
+    out[0] = 1;
+    if (f) f(out);
+}
+
+KERNEL void scratch_past_end(int *out, int n, int wrong) {
+    volatile int v[8];
+    for (int i = 0; i < 8; i++)
+        v[i] = i;
+    out[THREAD] = v[n + wrong * 100000];
+}
+
+KERNEL void write_kernarg(int *out, int wrong) {
+    u64 args = (u64)__builtin_amdgcn_kernarg_segment_ptr();
+    if (wrong) *(volatile int *)args = 1;
+    out[0] = 1;
+}
+
+/* Out of the range of a buffer resource: loads give 0, stores and atomics are errors. */
+typedef __attribute__((ext_vector_type(4))) u32 u32x4;
+KERNEL void buffer_range(u32 *out, u32 *data, int n, int wrong) {
+    __amdgpu_buffer_rsrc_t r = __builtin_amdgcn_make_buffer_rsrc(data, 0, n * 4, BUFFER_WORD3);
+    u32 sum = __builtin_amdgcn_raw_buffer_load_b32(r, THREAD * 4, 0, 0);
+    u32x4 q = __builtin_amdgcn_raw_buffer_load_b128(r, THREAD * 4, 0, 0);
+    out[THREAD] = sum + q.x * 3 + q.y * 5 + q.z * 7 + q.w * 11;
+    if (wrong == 1) __builtin_amdgcn_raw_buffer_store_b32(7, r, THREAD * 4, 0, 0);
+    if (wrong == 2) __builtin_amdgcn_raw_ptr_buffer_atomic_add_i32(1, r, THREAD * 4, 0, 0);
+}
