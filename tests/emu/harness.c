@@ -17,21 +17,31 @@ static void must(harness *h, tw_status status, const char *what) {
     fail();
 }
 
-void harness_open(harness *h, const char *name, const char *target, const char *level) {
-    char path[512];
+static void start(harness *h, const char *target) {
     tw_target t;
     memset(h, 0, sizeof *h);
     h->diag = tw_diag_new(NULL);
-    h->target = target;
-    h->level = level;
     assert_non_null(h->diag);
+    h->target = target;
     h->threads = 1;
     h->budget = 50000000;
-    snprintf(path, sizeof path, "%s/%s.%s.%s.hsaco", KERNEL_FOLDER, name, target, level);
     must(h, tw_target_parse(target, &t, h->diag), target);
     must(h, tw_emu_new(t, &h->emu, h->diag), target);
+}
+
+void harness_open(harness *h, const char *name, const char *target, const char *level) {
+    char path[512];
+    start(h, target);
+    h->level = level;
+    snprintf(path, sizeof path, "%s/%s.%s.%s.hsaco", KERNEL_FOLDER, name, target, level);
     must(h, tw_code_object_read(path, &h->object, h->diag), path);
     must(h, tw_emu_load(h->emu, h->object, &h->module, h->diag), path);
+}
+
+void harness_open_object(harness *h, tw_code_object *object, const char *target) {
+    start(h, target);
+    h->object = object;
+    must(h, tw_emu_load(h->emu, h->object, &h->module, h->diag), target);
 }
 
 void harness_close(harness *h) {
@@ -45,6 +55,10 @@ uint64_t harness_buffer(harness *h, const char *name, const void *data, size_t b
     must(h, tw_emu_alloc(h->emu, bytes, name, &address, h->diag), name);
     if (data) must(h, tw_emu_write(h->emu, address, data, bytes, h->diag), name);
     return address;
+}
+
+void harness_write(harness *h, uint64_t address, const void *data, size_t bytes) {
+    must(h, tw_emu_write(h->emu, address, data, bytes, h->diag), "write");
 }
 
 void harness_read(harness *h, uint64_t address, void *to, size_t bytes) {

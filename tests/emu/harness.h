@@ -23,10 +23,13 @@ typedef struct harness {
 
 /* Opens "NAME.TARGET.LEVEL.hsaco" of the build's kernels. */
 void harness_open(harness *h, const char *name, const char *target, const char *level);
+/* The same for an object that is at hand, which it takes over. */
+void harness_open_object(harness *h, tw_code_object *object, const char *target);
 void harness_close(harness *h);
 
 /* A buffer with `bytes` bytes of `data`, or (NULL) uninitialised. */
 uint64_t harness_buffer(harness *h, const char *name, const void *data, size_t bytes);
+void harness_write(harness *h, uint64_t address, const void *data, size_t bytes);
 void harness_read(harness *h, uint64_t address, void *to, size_t bytes);
 
 /* One explicit argument: its bytes. */
