@@ -49,4 +49,9 @@ void tw_emu_load_bytes(const tw_emu_wave *w, const emu_place *place, unsigned by
 void tw_emu_store_bytes(const emu_place *place, unsigned bytes, const uint32_t *words,
                         const uint32_t *unknown);
 
+/* Loads of 8 and 16 bits: extended, or into one half of the register. `unknown` is filled where `any` says so;
+ * returns whether it is now. */
+bool tw_emu_narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value, uint32_t *unknown,
+                        bool any);
+
 #endif

@@ -1,5 +1,6 @@
 /* LDS. */
-#include "run/emu/access.h"
+#include "run/emu/block_copy.h"
+#include "run/emu/lds_race.h"
 
 enum { MAX_WORDS = 4 };
 
@@ -47,56 +48,63 @@ static unsigned access_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) 
     return 2;
 }
 
-static void narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value,
-                        uint32_t *unknown) {
-    const emu_row *row = i->row;
-    unsigned bits = 8 * emu_mem_bytes(row);
-    bool low = row->flags & EMU_ROW_D16_LO, high = row->flags & EMU_ROW_D16_HI;
-    const uint32_t *old = emu_vgpr(w, &i->d, half), *old_unknown = emu_vgpr_unknown(w, &i->d, half);
+/* Where all lanes lie in the LDS of the workgroup: their offsets, 0 for those that are off. */
+static bool block_inside(const tw_emu_wave *w, const uint32_t *offset, uint32_t at, uint32_t active, unsigned bytes,
+                         uint64_t *out) {
+    uint64_t limit = w->group->lds_bytes;
+    uint32_t inside = 0;
+    if (w->launch->strict_alignment) return false;
     for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint32_t v = value[l] << (32 - bits), u = unknown[l] << (32 - bits);
-        bool sign = row->flags & EMU_ROW_SIGNED;
-        v = sign ? (uint32_t)((int32_t)v >> (32 - bits)) : v >> (32 - bits);
-        u = sign ? (uint32_t)((int32_t)u >> (32 - bits)) : u >> (32 - bits);
-        if (low || high) {
-            uint32_t keep = high ? 0x0000ffffu : 0xffff0000u;
-            v = (old[l] & keep) | (v & 0xffff) << (high ? 16 : 0);
-            u = (w->shadow ? old_unknown[l] & keep : 0) | (u & 0xffff) << (high ? 16 : 0);
-        }
-        value[l] = v;
-        unknown[l] = u;
+        uint64_t o = (uint64_t)(offset[l] + at), use = 0u - (uint64_t)(active >> l & 1);
+        inside |= (uint32_t)(o + bytes <= limit) << l;
+        out[l] = o & use;
     }
+    return active && !(active & ~inside);
+}
+
+/* One of the accesses of a load; whether any of its bits are unknown. */
+static bool load_part(tw_emu_wave *w, unsigned half, const uint32_t *offset, uint32_t at, uint32_t active,
+                      unsigned bytes, uint32_t *value, uint32_t *unknown) {
+    emu_group *g = w->group;
+    uint64_t place[EMU_LANES];
+    if (block_inside(w, offset, at, active, bytes, place)) {
+        if (g->lds_dwords) tw_emu_lds_race_block(w, half * EMU_LANES, place, active, bytes, EMU_READS);
+        return tw_emu_block_load_known(g->lds, g->lds_known, place, bytes, value, unknown) && w->shadow;
+    }
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint32_t v[MAX_WORDS] = {0}, u[MAX_WORDS] = {0};
+        emu_place p;
+        if (tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + at, bytes, EMU_READS, &p))
+            tw_emu_load_bytes(w, &p, bytes, v, u);
+        for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
+            value[k * EMU_LANES + l] = v[k];
+            unknown[k * EMU_LANES + l] = u[k];
+        }
+    }
+    return true;
 }
 
 void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     uint32_t at[2], value[2][MAX_WORDS * EMU_LANES], unknown[2][MAX_WORDS * EMU_LANES], loaded[2] = {0, 0};
+    bool any[2][2] = {{false, false}, {false, false}};
     unsigned parts = access_parts(i, bytes, at);
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES];
         loaded[half] = block_offsets(w, i, half, offset);
         count_conflicts(w, offset, loaded[half]);
-        for (uint32_t rest = loaded[half]; rest; rest &= rest - 1) {
-            unsigned l = (unsigned)__builtin_ctz(rest);
-            for (unsigned part = 0; part < parts; part++) {
-                uint32_t v[MAX_WORDS] = {0}, u[MAX_WORDS] = {0};
-                emu_place p;
-                if (tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + at[part], bytes, EMU_READS,
-                                     &p))
-                    tw_emu_load_bytes(w, &p, bytes, v, u);
-                for (unsigned k = 0; k < words; k++) {
-                    value[half][(part * words + k) * EMU_LANES + l] = v[k];
-                    unknown[half][(part * words + k) * EMU_LANES + l] = u[k];
-                }
-            }
+        for (unsigned part = 0; part < parts; part++) {
+            unsigned to = part * words * EMU_LANES;
+            any[half][part] = load_part(w, half, offset, at[part], loaded[half], bytes, value[half] + to, unknown[half] + to);
         }
         w->group->lds_read += (uint64_t)__builtin_popcount(loaded[half]) * bytes * parts;
     }
     for (unsigned half = 0; half < w->halves; half++) {
-        if (bytes < 4) narrow_load(w, i, half, value[half], unknown[half]);
+        if (bytes < 4) any[half][0] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half][0]);
         for (unsigned k = 0; k < words * parts; k++) {
             tw_emu_vector_store(w, &i->d, k, half, loaded[half], value[half] + k * EMU_LANES,
-                                unknown[half] + k * EMU_LANES);
+                                any[half][k / words] ? unknown[half] + k * EMU_LANES : NULL);
         }
     }
 }
@@ -111,6 +119,28 @@ static void lane_data(const tw_emu_wave *w, const emu_inst *i, const emu_operand
     }
 }
 
+static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *data, unsigned half, const uint32_t *offset,
+                       uint32_t at, uint32_t active) {
+    emu_group *g = w->group;
+    unsigned bytes = emu_mem_bytes(i->row);
+    uint64_t place[EMU_LANES];
+    bool known = !w->shadow || !tw_emu_vector_unknown(w, data);
+    if (known && block_inside(w, offset, at, active, bytes, place)) {
+        if (g->lds_dwords) tw_emu_lds_race_block(w, half * EMU_LANES, place, active, bytes, EMU_WRITES);
+        tw_emu_block_store(g->lds, g->lds_known, place, active, bytes, emu_vgpr(w, data, half),
+                           i->row->flags & EMU_ROW_D16_HI ? 16 : 0);
+        return;
+    }
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint32_t v[MAX_WORDS], u[MAX_WORDS];
+        emu_place p;
+        lane_data(w, i, data, half, l, v, u);
+        if (tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + at, bytes, EMU_WRITES, &p))
+            tw_emu_store_bytes(&p, bytes, v, u);
+    }
+}
+
 void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row);
     uint32_t at[2];
@@ -118,17 +148,8 @@ void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES], active = block_offsets(w, i, half, offset);
         count_conflicts(w, offset, active);
-        for (uint32_t rest = active; rest; rest &= rest - 1) {
-            unsigned l = (unsigned)__builtin_ctz(rest);
-            for (unsigned part = 0; part < parts; part++) {
-                uint32_t v[MAX_WORDS], u[MAX_WORDS];
-                emu_place p;
-                lane_data(w, i, &i->s[1 + part], half, l, v, u);
-                if (tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + at[part], bytes, EMU_WRITES,
-                                     &p))
-                    tw_emu_store_bytes(&p, bytes, v, u);
-            }
-        }
+        for (unsigned part = 0; part < parts; part++)
+            store_part(w, i, &i->s[1 + part], half, offset, at[part], active);
         w->group->lds_written += (uint64_t)__builtin_popcount(active) * bytes * parts;
     }
 }

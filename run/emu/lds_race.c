@@ -10,16 +10,24 @@
 
 enum { WAVE_BITS = 8, TIME_LIMIT = (1 << 24) - 1 };
 
-struct emu_lds_byte {
-    uint32_t writer[2],
-        reader[2]; /* time << WAVE_BITS | wave + 1; 0: nobody. Two writers: atomics of two waves */
-    bool atomic;   /* the writers were atomics */
-    bool shared;   /* atomics with a result were here: waves may wait for each other through it */
+/* The last writers and readers of a dword, each with its time and the bytes that it touched. Two of a kind: waves
+ * that run at the same time. With more of them the last one replaces the second. */
+typedef struct touches {
+    uint32_t mark[2]; /* time << WAVE_BITS | wave + 1; 0: nobody */
+    uint8_t bytes[2]; /* one bit a byte */
+} touches;
+
+struct emu_lds_dword {
+    touches written, read;
+    uint8_t atomic; /* bytes that atomics wrote last */
+    uint8_t shared; /* bytes where atomics with a result were: waves may wait for each other through them */
 };
 
+static size_t dwords(const emu_group *g) { return g->lds_bytes / 4u + 1; }
+
 tw_status tw_emu_lds_race_init(emu_group *g) {
-    g->lds_bytes_touched = calloc(g->lds_bytes, sizeof *g->lds_bytes_touched);
-    return g->lds_bytes_touched ? TW_OK : TW_ERR_NO_MEMORY;
+    g->lds_dwords = calloc(dwords(g), sizeof *g->lds_dwords);
+    return g->lds_dwords ? TW_OK : TW_ERR_NO_MEMORY;
 }
 
 /* Times go on from workgroup to workgroup, so that marks of the last one are all covered. */
@@ -30,7 +38,7 @@ void tw_emu_lds_race_start(emu_group *g) {
     }
     if (latest > TIME_LIMIT / 2) {
         latest = 0;
-        memset(g->lds_bytes_touched, 0, g->lds_bytes * sizeof *g->lds_bytes_touched);
+        memset(g->lds_dwords, 0, dwords(g) * sizeof *g->lds_dwords);
     }
     for (uint32_t k = 0; k < g->wave_count; k++) {
         g->waves[k].time = latest + 1;
@@ -74,59 +82,74 @@ static bool concurrent(const tw_emu_wave *w, uint32_t mark) {
     return mark && wave != w->index && mark >> WAVE_BITS > w->clock[wave];
 }
 
-static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu_intent intent,
-                   const char *then) {
+static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu_intent intent, const char *then) {
     static const char *const NOW[] = {"load", "store", "atomic"};
-    tw_emu_report(w, lane, "race in LDS: %s of byte %u, which wave %u %s without a barrier between",
-                  NOW[intent], offset, (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
+    tw_emu_report(w, lane, "race in LDS: %s of byte %u, which wave %u %s without a barrier between", NOW[intent], offset,
+                  (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
 }
 
-/* Two marks of waves that run at the same time are kept; with more of them the last one replaces the second.
- */
-static void note(const tw_emu_wave *w, uint32_t mark[2], uint32_t mine) {
-    mark[concurrent(w, mark[0])] = mine;
+static bool clashes(tw_emu_wave *w, const touches *t, unsigned bytes, int lane, uint32_t dword, emu_intent intent,
+                    const char *then) {
+    for (unsigned k = 0; k < 2; k++) {
+        unsigned both = t->bytes[k] & bytes;
+        if (!both || !concurrent(w, t->mark[k])) continue;
+        report(w, lane, 4 * dword + (unsigned)__builtin_ctz(both), t->mark[k], intent, then);
+        return true;
+    }
+    return false;
+}
+
+static void note(const tw_emu_wave *w, touches *t, uint32_t mine, unsigned bytes) {
+    unsigned slot = t->mark[0] == mine || !concurrent(w, t->mark[0]) ? 0 : 1;
+    t->bytes[slot] = (uint8_t)(t->mark[slot] == mine ? t->bytes[slot] | bytes : bytes);
+    t->mark[slot] = mine;
 }
 
 /* Atomics are ordered among each other. Where atomics with a result work, plain accesses are part of the same
  * protocol: the first look of a compare-and-swap loop, the release of a lock. */
-static bool touch(tw_emu_wave *w, int lane, uint32_t offset, emu_intent intent, uint32_t mine) {
-    emu_lds_byte *b = &w->group->lds_bytes_touched[offset];
-    bool after_atomic = intent == EMU_UPDATES && b->atomic;
-    for (unsigned k = 0; k < 2 && !b->shared; k++) {
-        if (!after_atomic && concurrent(w, b->writer[k])) {
-            report(w, lane, offset, b->writer[k], intent, "wrote");
-            return false;
-        }
-        if (intent != EMU_READS && concurrent(w, b->reader[k])) {
-            report(w, lane, offset, b->reader[k], intent, "read");
-            return false;
-        }
-    }
+static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_intent intent, uint32_t mine) {
+    emu_lds_dword *d = &w->group->lds_dwords[dword];
+    unsigned plain = bytes & ~(unsigned)d->shared;
+    unsigned against_writes = intent == EMU_UPDATES ? plain & ~(unsigned)d->atomic : plain;
+    if (against_writes && clashes(w, &d->written, against_writes, lane, dword, intent, "wrote")) return;
     if (intent == EMU_READS) {
-        note(w, b->reader, mine);
-    } else if (after_atomic) {
-        note(w, b->writer, mine);
-    } else {
-        b->writer[0] = mine;
-        b->writer[1] = 0;
-        b->atomic = intent == EMU_UPDATES;
+        note(w, &d->read, mine, bytes);
+        return;
     }
-    return true;
+    if (plain && clashes(w, &d->read, plain, lane, dword, intent, "read")) return;
+    note(w, &d->written, mine, bytes);
+    d->atomic = (uint8_t)(intent == EMU_UPDATES ? d->atomic | bytes : d->atomic & ~bytes);
 }
 
-void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
-                           bool returns) {
+static uint32_t my_mark(const tw_emu_wave *w) { return w->time << WAVE_BITS | (w->index + 1u); }
+
+static void touch_range(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent, uint32_t mine) {
+    while (bytes) {
+        unsigned from = offset % 4, count = bytes < 4 - from ? bytes : 4 - from;
+        touch(w, lane, offset / 4, ((1u << count) - 1) << from, intent, mine);
+        offset += count;
+        bytes -= count;
+    }
+}
+
+void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent, bool returns) {
     emu_group *g = w->group;
-    emu_lds_byte *b = g->lds_bytes_touched + offset;
-    uint32_t mine = w->time << WAVE_BITS | (w->index + 1u);
-    bool shared = b->shared || returns;
-    if (returns) {
-        for (unsigned k = 0; k < bytes; k++)
-            b[k].shared = true;
-        join(w->clock, g->shared_clock, g->wave_count);
-    }
+    bool shared = returns;
     for (unsigned k = 0; k < bytes; k++) {
-        if (!touch(w, lane, offset + k, intent, mine)) break;
+        emu_lds_dword *d = &g->lds_dwords[(offset + k) / 4];
+        if (returns) d->shared |= (uint8_t)(1u << (offset + k) % 4);
+        shared |= d->shared >> (offset + k) % 4 & 1;
     }
+    if (returns) join(w->clock, g->shared_clock, g->wave_count);
+    touch_range(w, lane, offset, bytes, intent, my_mark(w));
     if (shared && intent != EMU_READS) publish(w, g->shared_clock);
+}
+
+/* Loads and stores of whole dwords that nobody else touches meanwhile take one look each. */
+void tw_emu_lds_race_block(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes, unsigned bytes,
+                           emu_intent intent) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        tw_emu_lds_race_touch(w, (int)(first_lane + l), (uint32_t)offset[l], bytes, intent, false);
+    }
 }

@@ -14,4 +14,8 @@ void tw_emu_lds_race_wait(tw_emu_wave *w);      /* the wave passes it */
 void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
                            bool returns);
 
+/* Plain accesses of the lanes of a block. */
+void tw_emu_lds_race_block(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes, unsigned bytes,
+                           emu_intent intent);
+
 #endif

@@ -44,7 +44,7 @@ void tw_emu_group_free(emu_group *g) {
     free(g->flags);
     free(g->lds);
     free(g->lds_known);
-    free(g->lds_bytes_touched);
+    free(g->lds_dwords);
     free(g);
 }
 
@@ -149,7 +149,7 @@ static void start(emu_group *g, uint64_t number) {
     if (g->lds_bytes) memset(g->lds_known, g->launch->check_unknown ? 0 : 0xff, g->lds_bytes);
     for (uint32_t k = 0; k < g->wave_count; k++)
         tw_emu_wave_start(&g->waves[k], g, k);
-    if (g->lds_bytes_touched) tw_emu_lds_race_start(g);
+    if (g->lds_dwords) tw_emu_lds_race_start(g);
 }
 
 void tw_emu_group_run(emu_group *g, uint64_t number) {
@@ -168,5 +168,5 @@ void tw_emu_group_run(emu_group *g, uint64_t number) {
             }
         }
     }
-    if (g->lds_bytes_touched) tw_emu_lds_race_finish(g);
+    if (g->lds_dwords) tw_emu_lds_race_finish(g);
 }

@@ -17,7 +17,7 @@ typedef struct emu_report {
 
 #define EMU_GROUP_REPORTS 32
 
-typedef struct emu_lds_byte emu_lds_byte; /* lds_race.c */
+typedef struct emu_lds_dword emu_lds_dword; /* lds_race.c */
 
 struct emu_group {
     emu_launch_state *launch;
@@ -26,7 +26,7 @@ struct emu_group {
     tw_emu_wave *waves;
     uint32_t wave_count;
     uint8_t *lds, *lds_known;
-    emu_lds_byte *lds_bytes_touched; /* NULL: races are not looked for */
+    emu_lds_dword *lds_dwords; /* NULL: races are not looked for */
     uint32_t last_times[EMU_MAX_WAVES], barrier_clock[EMU_MAX_WAVES], passed_clock[EMU_MAX_WAVES];
     uint32_t shared_clock[EMU_MAX_WAVES];
     uint32_t lds_bytes;

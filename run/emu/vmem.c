@@ -1,99 +1,13 @@
 /* Vector memory: global, flat, scratch and buffer accesses. */
-#include "run/emu/access.h"
-#include "run/emu/resource.h"
+#include "run/emu/vmem.h"
+
+#include "run/emu/block_copy.h"
 
 enum { MAX_WORDS = 4 };
 
-/* Where the lanes of one block go. */
-typedef struct block_addresses {
-    uint64_t address[EMU_LANES]; /* of scratch: the offset into the private segment */
-    uint32_t index[EMU_LANES];   /* buffers */
-    uint32_t scalar;             /* buffers: soffset */
-    emu_resource resource;
-    uint32_t active; /* lanes that have an address */
-} block_addresses;
-
-/* Lanes whose address depends on unknown bits are reported and left out. */
-static uint32_t known_lanes(tw_emu_wave *w, const emu_operand *o, unsigned half, uint32_t active) {
-    if (!w->shadow || o->kind != EMU_OPERAND_VGPR || !tw_emu_vector_unknown(w, o)) return active;
-    const uint32_t *u = emu_vgpr_unknown(w, o, half);
-    uint32_t bad = 0;
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint32_t any = u[l];
-        if (o->words == 2) any |= u[l + EMU_LANES];
-        bad |= (uint32_t)(any != 0) << l;
-    }
-    bad &= active;
-    if (bad)
-        tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad),
-                      "an address is made of bits that nobody wrote");
-    return active & ~bad;
-}
-
-static bool scalar_known(tw_emu_wave *w, const emu_operand *o) {
-    if (o->kind != EMU_OPERAND_SGPR || !tw_emu_vector_unknown(w, o)) return true;
-    tw_emu_report(w, -1, "an address is made of bits that nobody wrote");
-    return false;
-}
-
-static void global_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, block_addresses *a) {
-    uint64_t unknown, base = tw_emu_scalar_read(w, &i->s[2], &unknown) + (uint64_t)i->imm;
-    uint64_t scale = i->flags & EMU_I_SCALE ? emu_mem_bytes(i->row) : 1;
-    const emu_operand *v = &i->s[0];
-    if (v->kind != EMU_OPERAND_VGPR) {
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base;
-        return;
-    }
-    const uint32_t *lo = emu_vgpr(w, v, half);
-    if (v->words == 2) {
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base + (lo[l] | (uint64_t)lo[l + EMU_LANES] << 32);
-    } else if (w->launch->isa == TW_ISA_GFX1250) { /* the offset beside a scalar base has a sign there */
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base + (uint64_t)(int64_t)(int32_t)lo[l] * scale;
-    } else {
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base + lo[l] * scale;
-    }
-}
-
-static void scratch_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, block_addresses *a) {
-    uint64_t unknown;
-    uint32_t base = (uint32_t)tw_emu_scalar_read(w, &i->s[2], &unknown) + (uint32_t)i->imm;
-    uint32_t scale = i->flags & EMU_I_SCALE ? emu_mem_bytes(i->row) : 1;
-    const uint32_t *v = i->s[0].kind == EMU_OPERAND_VGPR ? emu_vgpr(w, &i->s[0], half) : NULL;
-    for (unsigned l = 0; l < EMU_LANES; l++)
-        a->address[l] = base + (v ? v[l] * scale : 0);
-}
-
-static void buffer_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, block_addresses *a) {
-    uint64_t unknown;
-    const uint32_t *v = i->s[0].kind == EMU_OPERAND_VGPR ? emu_vgpr(w, &i->s[0], half) : NULL;
-    const uint32_t *index = i->flags & EMU_I_IDXEN ? v : NULL;
-    const uint32_t *offset = i->flags & EMU_I_OFFEN ? (index ? v + EMU_LANES : v) : NULL;
-    a->resource = tw_emu_resource_read(&w->s[i->s[2].reg], w->launch->isa);
-    a->scalar = (uint32_t)tw_emu_scalar_read(w, &i->s[3], &unknown);
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        a->index[l] = index ? index[l] : 0;
-        a->address[l] = (uint32_t)((offset ? offset[l] : 0) + (uint32_t)i->imm);
-    }
-}
-
-static void block_address(tw_emu_wave *w, const emu_inst *i, unsigned half, block_addresses *a) {
-    a->active = known_lanes(w, &i->s[0], half, emu_exec_half(w, half));
-    if (!scalar_known(w, &i->s[2]) || !scalar_known(w, &i->s[3])) a->active = 0;
-    switch (emu_mem_space(i->row)) {
-    case EMU_SPACE_GLOBAL:
-    case EMU_SPACE_FLAT: global_addresses(w, i, half, a); break;
-    case EMU_SPACE_SCRATCH: scratch_addresses(w, i, half, a); break;
-    case EMU_SPACE_BUFFER: buffer_addresses(w, i, half, a); break;
-    }
-}
-
 /* The place of bytes `from`.. of a lane's access. `zero` is set where a buffer load is out of its range,
  * which is no error. */
-static bool place(tw_emu_wave *w, const emu_inst *i, const block_addresses *a, unsigned half, unsigned l,
+static bool place(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, unsigned l,
                   unsigned from, unsigned bytes, emu_intent intent, bool *zero, emu_place *out) {
     int lane = (int)(half * EMU_LANES + l);
     uint64_t address = a->address[l] + from;
@@ -130,7 +44,7 @@ static unsigned chunk_bytes(const tw_emu_wave *w, const emu_inst *i, uint64_t ad
     return address % 4 ? 1 : 4;
 }
 
-static bool load_lane(tw_emu_wave *w, const emu_inst *i, const block_addresses *a, unsigned half, unsigned l,
+static bool load_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, unsigned l,
                       unsigned bytes, uint32_t *v, uint32_t *u) {
     unsigned step = chunk_bytes(w, i, a->address[l], bytes);
     emu_place p;
@@ -157,54 +71,64 @@ static bool load_lane(tw_emu_wave *w, const emu_inst *i, const block_addresses *
     return true;
 }
 
-/* Loads of 8 and 16 bits: extended, or into one half of the register. */
-static void narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value,
-                        uint32_t *unknown) {
-    const emu_row *row = i->row;
-    unsigned bits = 8 * emu_mem_bytes(row);
-    bool low = row->flags & EMU_ROW_D16_LO, high = row->flags & EMU_ROW_D16_HI;
-    const uint32_t *old = emu_vgpr(w, &i->d, half), *old_unknown = emu_vgpr_unknown(w, &i->d, half);
-    uint32_t mask = (1u << bits) - 1;
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint32_t v = value[l] & mask, u = unknown[l] & mask;
-        if (row->flags & EMU_ROW_SIGNED) {
-            v = (uint32_t)((int32_t)(v << (32 - bits)) >> (32 - bits));
-            u = (uint32_t)((int32_t)(u << (32 - bits)) >> (32 - bits));
+/* Lane by lane, with every check. */
+static void load_lanes(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, uint32_t *value,
+                       uint32_t *unknown) {
+    unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
+    for (uint32_t rest = a->active; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint32_t v[MAX_WORDS], u[MAX_WORDS];
+        load_lane(w, i, a, half, l, bytes, v, u);
+        for (unsigned k = 0; k < words; k++) {
+            value[k * EMU_LANES + l] = v[k];
+            unknown[k * EMU_LANES + l] = u[k];
         }
-        if (low || high) {
-            unsigned shift = high ? 16 : 0;
-            uint32_t keep = high ? 0x0000ffffu : 0xffff0000u;
-            v = (old[l] & keep) | (v & 0xffff) << shift;
-            u = (w->shadow ? old_unknown[l] & keep : 0) | (u & 0xffff) << shift;
-        }
-        value[l] = v;
-        unknown[l] = u;
     }
+}
+
+/* At once; false where that cannot be. `*any_unknown` says whether `unknown` was filled. */
+static bool load_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, uint32_t *value,
+                       uint32_t *unknown, bool *any_unknown) {
+    unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
+    uint64_t offset[EMU_LANES];
+    uint32_t lanes;
+    emu_buffer *b = tw_emu_block_buffer(w, i, a, EMU_READS, offset, &lanes);
+    if (!b) return false;
+    *any_unknown = !__atomic_load_n(&b->all_known, __ATOMIC_RELAXED);
+    if (*any_unknown)
+        *any_unknown = tw_emu_block_load_known(b->data, b->known, offset, bytes, value, unknown) && w->shadow;
+    else
+        tw_emu_block_load(b->data, offset, bytes, value);
+    if (lanes == a->active) return true;
+    /* What is out of the range of a buffer resource loads as 0. */
+    for (unsigned n = 0; n < words * EMU_LANES; n++) {
+        uint32_t keep = 0u - (lanes >> n % EMU_LANES & 1);
+        value[n] &= keep;
+        if (*any_unknown) unknown[n] &= keep;
+    }
+    return true;
 }
 
 void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     uint32_t value[2][MAX_WORDS * EMU_LANES], unknown[2][MAX_WORDS * EMU_LANES], loaded[2] = {0, 0};
+    bool any[2] = {false, false};
     for (unsigned half = 0; half < w->halves; half++) {
-        block_addresses a;
-        block_address(w, i, half, &a);
-        for (uint32_t rest = a.active; rest; rest &= rest - 1) {
-            unsigned l = (unsigned)__builtin_ctz(rest);
-            uint32_t v[MAX_WORDS], u[MAX_WORDS];
-            if (!load_lane(w, i, &a, half, l, bytes, v, u)) memset(v, 0, sizeof v);
-            for (unsigned k = 0; k < words; k++) {
-                value[half][k * EMU_LANES + l] = v[k];
-                unknown[half][k * EMU_LANES + l] = u[k];
-            }
-        }
+        emu_block_addresses a;
+        tw_emu_block_address(w, i, half, &a);
         loaded[half] = a.active;
+        if (!a.active) continue;
+        if (!load_block(w, i, &a, value[half], unknown[half], &any[half])) {
+            load_lanes(w, i, &a, half, value[half], unknown[half]);
+            any[half] = true;
+        }
         w->group->bytes_read += (uint64_t)__builtin_popcount(a.active) * bytes;
     }
     for (unsigned half = 0; half < w->halves; half++) {
-        if (bytes < 4) narrow_load(w, i, half, value[half], unknown[half]);
+        if (bytes < 4) any[half] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half]);
         for (unsigned k = 0; k < words; k++) {
             tw_emu_vector_store(w, &i->d, k, half, loaded[half], value[half] + k * EMU_LANES,
-                                unknown[half] + k * EMU_LANES);
+                                any[half] ? unknown[half] + k * EMU_LANES : NULL);
         }
     }
 }
@@ -222,30 +146,45 @@ static void store_data(const tw_emu_wave *w, const emu_inst *i, unsigned half, u
     }
 }
 
-void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i) {
+static void store_lanes(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
-    for (unsigned half = 0; half < w->halves; half++) {
-        block_addresses a;
-        block_address(w, i, half, &a);
-        for (uint32_t rest = a.active; rest; rest &= rest - 1) {
-            unsigned l = (unsigned)__builtin_ctz(rest);
-            uint32_t v[MAX_WORDS], u[MAX_WORDS];
-            unsigned step = chunk_bytes(w, i, a.address[l], bytes);
-            store_data(w, i, half, l, words, v, u);
-            for (unsigned from = 0; from < bytes; from += step) {
-                emu_place p;
-                bool zero;
-                if (!place(w, i, &a, half, l, from, step, EMU_WRITES, &zero, &p)) break;
-                uint32_t part[MAX_WORDS], part_unknown[MAX_WORDS];
-                unsigned count = (step + 3) / 4;
-                for (unsigned k = 0; k < count; k++) {
-                    part[k] = v[from / 4 + k] >> (from % 4 * 8);
-                    part_unknown[k] = u[from / 4 + k] >> (from % 4 * 8);
-                }
-                tw_emu_store_bytes(&p, step, part, part_unknown);
+    for (uint32_t rest = a->active; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint32_t v[MAX_WORDS], u[MAX_WORDS];
+        unsigned step = chunk_bytes(w, i, a->address[l], bytes);
+        store_data(w, i, half, l, words, v, u);
+        for (unsigned from = 0; from < bytes; from += step) {
+            emu_place p;
+            bool zero;
+            if (!place(w, i, a, half, l, from, step, EMU_WRITES, &zero, &p)) break;
+            uint32_t part[MAX_WORDS], part_unknown[MAX_WORDS];
+            for (unsigned k = 0; k < (step + 3) / 4; k++) {
+                part[k] = v[from / 4 + k] >> (from % 4 * 8);
+                part_unknown[k] = u[from / 4 + k] >> (from % 4 * 8);
             }
+            tw_emu_store_bytes(&p, step, part, part_unknown);
         }
-        w->group->bytes_written += (uint64_t)__builtin_popcount(a.active) * bytes;
+    }
+}
+
+static bool store_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half) {
+    uint64_t offset[EMU_LANES];
+    uint32_t lanes;
+    if (w->shadow && tw_emu_vector_unknown(w, &i->s[1])) return false;
+    emu_buffer *b = tw_emu_block_buffer(w, i, a, EMU_WRITES, offset, &lanes);
+    if (!b) return false;
+    uint8_t *known = __atomic_load_n(&b->all_known, __ATOMIC_RELAXED) ? NULL : b->known;
+    tw_emu_block_store(b->data, known, offset, lanes, emu_mem_bytes(i->row), emu_vgpr(w, &i->s[1], half),
+                       i->row->flags & EMU_ROW_D16_HI ? 16 : 0);
+    return true;
+}
+
+void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i) {
+    for (unsigned half = 0; half < w->halves; half++) {
+        emu_block_addresses a;
+        tw_emu_block_address(w, i, half, &a);
+        if (a.active && !store_block(w, i, &a, half)) store_lanes(w, i, &a, half);
+        w->group->bytes_written += (uint64_t)__builtin_popcount(a.active) * emu_mem_bytes(i->row);
     }
 }
 
@@ -267,7 +206,7 @@ static uint64_t host_atomic(uint8_t *at, unsigned operation, unsigned bytes, uin
 }
 
 /* The outcome on unknown bytes, or with unknown data, is unknown. */
-static bool atomic_lane(tw_emu_wave *w, const emu_inst *i, const block_addresses *a, unsigned half,
+static bool atomic_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half,
                         unsigned l, uint32_t *result, uint32_t *result_unknown) {
     unsigned bytes = emu_mem_bytes(i->row), words = bytes / 4, operation = emu_mem_what(i->row);
     uint32_t v[MAX_WORDS] = {0}, u[MAX_WORDS] = {0}, old[2] = {0, 0}, old_unknown[2];
@@ -303,9 +242,9 @@ void tw_emu_exec_vmem_atomic(tw_emu_wave *w, const emu_inst *i) {
     bool returns = i->flags & EMU_I_RETURN;
     if (returns || i->row->flags & EMU_ROW_ORDERED) tw_emu_wait_turn(w);
     for (unsigned half = 0; half < w->halves; half++) {
-        block_addresses a;
+        emu_block_addresses a;
         uint32_t result[2 * EMU_LANES], unknown[2 * EMU_LANES], done = 0;
-        block_address(w, i, half, &a);
+        tw_emu_block_address(w, i, half, &a);
         for (uint32_t rest = a.active; rest; rest &= rest - 1) {
             unsigned l = (unsigned)__builtin_ctz(rest);
             if (atomic_lane(w, i, &a, half, l, result, unknown)) done |= 1u << l;
