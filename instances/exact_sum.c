@@ -91,7 +91,8 @@ static void finish_finite(const tw_exact_sum *sum, tw_scalar format, double *exp
 }
 
 void tw_exact_sum_finish(const tw_exact_sum *sum, tw_scalar format, const tw_reference *out, int64_t at) {
-    out->scale[at] = sum->magnitude;
+    if (out->scale) out->scale[at] = sum->magnitude;
+    if (out->terms) out->terms[at] = sum->terms;
     if (isfinite(sum->special)) {
         finish_finite(sum, format, &out->expected[at], &out->bound[at]);
     } else {

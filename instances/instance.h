@@ -102,10 +102,11 @@ TW_API tw_status tw_job_compile(const tw_job *job, tw_compiler *compiler, const 
                                 tw_code_object *objects[TW_JOB_MAX_KERNELS], tw_diag *diag);
 
 /* The exact results, element by element: |got - expected| <= bound, NaN only where the reference has NaN.
- * `scale` is the sum of the magnitudes of what was added up: what errors are measured by
- * (instances/measures.h). */
+ * `scale` is the sum of the magnitudes of what was added up, `terms` how many those were: what errors are
+ * measured by (instances/measures.h). Both may be NULL. */
 typedef struct tw_reference {
     double *expected, *bound, *scale;
+    uint64_t *terms;
 } tw_reference;
 
 /* `inputs` has one pointer a buffer of the plan, read where the buffer is an input; `outputs` one entry a

@@ -29,7 +29,7 @@ static int check(const tw_job *job, const void *const *inputs, const void *got, 
     tw_reference outputs[TW_JOB_MAX_BUFFERS] = {0};
     double *memory = malloc(3 * tensor->elements * sizeof *memory);
     if (!memory) return 1;
-    outputs[index] = (tw_reference){memory, memory + tensor->elements, memory + 2 * tensor->elements};
+    outputs[index] = (tw_reference){memory, memory + tensor->elements, memory + 2 * tensor->elements, NULL};
     tw_measure_input input = {tensor->dtype,           got,
                               outputs[index].expected, outputs[index].scale,
                               outputs[index].bound,    tensor->elements};

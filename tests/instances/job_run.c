@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instances/measures.h"
 #include "ir/interp.h"
 #include "support/float_formats.h"
 #include "tests/instances/instance_text.h"
@@ -23,8 +24,9 @@ void job_open(job_run *run, const char *words, tw_target target) {
         if (buffer->role != TW_PLAN_OUTPUT) continue;
         size_t elements = run->job->tensors[i].elements;
         double *numbers = malloc((3 * elements + 1) * sizeof *numbers);
-        assert_non_null(numbers);
-        run->reference[i] = (tw_reference){numbers, numbers + elements, numbers + 2 * elements};
+        uint64_t *terms = malloc((elements + 1) * sizeof *terms);
+        assert_true(numbers && terms);
+        run->reference[i] = (tw_reference){numbers, numbers + elements, numbers + 2 * elements, terms};
     }
 }
 
@@ -32,6 +34,7 @@ void job_close(job_run *run) {
     for (size_t i = 0; i < run->job->tensor_count; i++) {
         free(run->memory[i]);
         free(run->reference[i].expected);
+        free(run->reference[i].terms);
     }
     tw_job_free(run->job);
 }
@@ -135,6 +138,22 @@ double job_check(job_run *run, const char *what) {
         if (tw_plan_buffer_at(run->job->plan, i)->role == TW_PLAN_OUTPUT)
             worst = fmax(worst, check_output(run, i, what));
     return worst;
+}
+
+void job_check_statistic(const job_run *run) {
+    for (size_t i = 0; i < run->job->tensor_count; i++) {
+        if (tw_plan_buffer_at(run->job->plan, i)->role != TW_PLAN_OUTPUT) continue;
+        const tw_tensor *tensor = &run->job->tensors[i];
+        const tw_reference *r = &run->reference[i];
+        for (uint64_t j = 0; j < tensor->elements; j++) {
+            double error = fabs(element(tensor->dtype, run->memory[i], j) - r->expected[j]);
+            double limit = tw_accumulation_bound(r->terms[j], r->scale[j], r->expected[j], tensor->dtype);
+            if (!(error <= limit))
+                fail_msg("%s: element %llu is off by %g, more than 4 sqrt(%llu) 2^-24 * %g allows",
+                         run->words, (unsigned long long)j, error, (unsigned long long)r->terms[j],
+                         r->scale[j]);
+        }
+    }
 }
 
 void job_check_exact(const job_run *run) {

@@ -25,6 +25,9 @@ void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects
 /* Computes the reference and fails the test on the first element that is further off than its bound, or NaN
  * where the reference is not, or the other way round. Returns the largest error / bound. */
 double job_check(job_run *run, const char *what);
+/* After job_check: errors are no larger than those of a random walk of the roundings, 4 sqrt(n) 2^-24
+ * sum|a*b|. */
+void job_check_statistic(const job_run *run);
 /* Fails the test unless all bounds of the outputs are 0: results were compared bit for bit. */
 void job_check_exact(const job_run *run);
 

@@ -20,6 +20,7 @@ static void run_case(const char *target_name, const char *words, tw_data_pattern
     job_interpret(&run, kernels);
     job_check(&run, target_name);
     if (pattern == TW_DATA_INTEGERS) job_check_exact(&run);
+    if (pattern == TW_DATA_UNIFORM) job_check_statistic(&run);
     tw_context_free(ctx);
     job_close(&run);
 }

@@ -57,6 +57,7 @@ static double run_words(const code *c, const char *words, tw_data_pattern patter
     job_execute(&run, env.device, c->objects);
     double worst = job_check(&run, env.target_name);
     if (pattern == TW_DATA_INTEGERS) job_check_exact(&run);
+    if (pattern == TW_DATA_UNIFORM) job_check_statistic(&run);
     job_close(&run);
     return worst;
 }
