@@ -1,94 +1,11 @@
 #include "tests/lower/op_kernels.h"
 
-#include "ir/op_info.h"
+#include "tests/lower/op_maker.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-typedef struct maker {
-    tw_builder *b;
-    unsigned how;
-    tw_value pointers[TW_SCALAR_COUNT];
-    tw_value tid;
-    uint32_t items; /* of the workgroup */
-    uint32_t place; /* of the next access, in elements */
-} maker;
-
 static const tw_scalar int_scalars[] = {TW_I8, TW_I16, TW_I32, TW_I64};
 static const tw_scalar float_scalars[] = {TW_F16, TW_BF16, TW_F32};
-
-/* Lanes for the tests: 1, 2, 3 and, in wide kernels, 4, 5 and 8. The next one, 0 past the end. */
-static unsigned next_lanes(const maker *m, unsigned lanes) {
-    static const unsigned all[] = {1, 2, 3, 4, 5, 8};
-    unsigned count = (m->how & OP_KERNELS_WIDE) ? COUNT(all) : 3;
-    for (unsigned i = 0; i < count; i++)
-        if (all[i] > lanes) return all[i];
-    return 0;
-}
-
-static bool is_data(const tw_type *type) { return tw_type_in_class(type, T_DATA); }
-
-static unsigned padded_lanes(const tw_type *type) {
-    unsigned lanes = 1;
-    while (lanes < type->lanes)
-        lanes *= 2;
-    return lanes;
-}
-
-/* A place for a value of `type` that no other access and no other work-item has. */
-static tw_value next_index(maker *m, const tw_type *type, bool uniform) {
-    tw_builder *b = m->b;
-    if (!m->tid.id) { /* parameters stand before it */
-        tw_value y = tw_workitem_id(b, 1), z = tw_workitem_id(b, 2);
-        tw_value eight = tw_i32(b, 8);
-        tw_value upper = tw_mul(b, z, eight);
-        tw_value rows = tw_add(b, upper, y);
-        tw_value before = tw_mul(b, rows, eight);
-        tw_value x = tw_workitem_id(b, 0);
-        m->tid = tw_add(b, before, x); /* kernels with more than one dimension have 8 x 8 x n work-items */
-    }
-    tw_value offset = tw_i32(b, (int32_t)m->place);
-    m->place += m->items * 16;
-    if (uniform) return offset;
-    tw_value lanes = tw_i32(b, (int32_t)padded_lanes(type));
-    tw_value mine = tw_mul(b, m->tid, lanes);
-    return tw_add(b, mine, offset);
-}
-
-static tw_value load(maker *m, const tw_type *type) {
-    tw_builder *b = m->b;
-    if (type->scalar == TW_I1) {
-        tw_value number = load(m, tw_type_vector(TW_I32, type->lanes));
-        return tw_trunc(b, number, TW_I1);
-    }
-    if (is_data(type)) {
-        tw_value index = next_index(m, type, m->how & OP_KERNELS_UNIFORM);
-        return tw_global_load(b, type, m->pointers[type->scalar], index, 0);
-    }
-    tw_value lanes[TW_MAX_LANES];
-    for (unsigned i = 0; i < type->lanes; i++)
-        lanes[i] = load(m, tw_type_scalar(type->scalar));
-    return tw_vector_build(b, lanes, type->lanes);
-}
-
-static void store(maker *m, tw_value value) {
-    tw_builder *b = m->b;
-    const tw_type *type = tw_value_type(b, value);
-    if (!type) return; /* the builder has failed and says why */
-    if (type->scalar == TW_I1) {
-        tw_value number = tw_zext(b, value, TW_I32);
-        store(m, number);
-        return;
-    }
-    if (is_data(type)) {
-        tw_value index = next_index(m, type, false);
-        tw_global_store(b, value, m->pointers[type->scalar], index, 0);
-        return;
-    }
-    for (unsigned i = 0; i < type->lanes; i++) {
-        tw_value lane = tw_vector_extract(b, value, i);
-        store(m, lane);
-    }
-}
 
 static bool is_alu(const tw_op_info *row) {
     return row && row->result == R_SAME0 && row->effect == E_PURE && !row->attr_count &&
@@ -110,16 +27,16 @@ static tw_value odd(maker *m, tw_value value) {
 
 static void alu_row(maker *m, const tw_op_info *row, const tw_value *operands) {
     tw_value result = tw_build_op(m->b, row->opcode, NULL, operands, row->operand_count, NULL, 0);
-    store(m, result);
+    maker_store(m, result);
 }
 
 /* Every element-wise op on one scalar; the unsettled ones, or the others. */
 static void alu(maker *m, tw_scalar scalar, bool unsettled) {
-    for (unsigned lanes = 1; lanes; lanes = next_lanes(m, lanes)) {
+    for (unsigned lanes = 1; lanes; lanes = maker_next_lanes(m, lanes)) {
         const tw_type *type = tw_type_vector(scalar, lanes);
         tw_value operands[3], odds[2];
         for (unsigned i = 0; i < 3; i++)
-            operands[i] = load(m, type);
+            operands[i] = maker_load(m, type);
         if (tw_type_in_class(type, T_INT))
             for (unsigned i = 0; i < 2; i++)
                 odds[i] = odd(m, operands[i]);
@@ -156,7 +73,7 @@ static void by_constants(maker *m, const tw_opcode *opcodes, size_t opcode_count
     for (size_t s = 0; s < COUNT(int_scalars); s++) {
         for (unsigned lanes = 1; lanes <= 2; lanes++) {
             const tw_type *type = tw_type_vector(int_scalars[s], lanes);
-            tw_value x = load(m, type);
+            tw_value x = maker_load(m, type);
             if (odd_operand) x = odd(m, x);
             for (size_t c = 0; c < constant_count; c++) {
                 uint64_t bits = (uint64_t)constants[c] & UINT64_MAX >> (64 - tw_scalar_bits(type->scalar));
@@ -164,7 +81,7 @@ static void by_constants(maker *m, const tw_opcode *opcodes, size_t opcode_count
                 for (size_t i = 0; i < opcode_count; i++) {
                     tw_value operands[] = {x, constant};
                     tw_value result = tw_build_op(m->b, opcodes[i], NULL, operands, 2, NULL, 0);
-                    store(m, result);
+                    maker_store(m, result);
                 }
             }
         }
@@ -188,23 +105,23 @@ static void build_by_zero(maker *m) {
 
 static void choice(maker *m, const tw_scalar *scalars, size_t count) {
     tw_builder *b = m->b;
-    tw_value condition = load(m, tw_type_scalar(TW_I1));
+    tw_value condition = maker_load(m, tw_type_scalar(TW_I1));
     for (size_t s = 0; s < count; s++) {
-        for (unsigned lanes = 1; lanes; lanes = next_lanes(m, lanes)) {
+        for (unsigned lanes = 1; lanes; lanes = maker_next_lanes(m, lanes)) {
             const tw_type *type = tw_type_vector(scalars[s], lanes);
-            tw_value x = load(m, type);
-            tw_value y = load(m, type);
+            tw_value x = maker_load(m, type);
+            tw_value y = maker_load(m, type);
             bool is_float = tw_scalar_is_float(scalars[s]);
             tw_value last = condition;
             for (int p = 0; p <= (int)(is_float ? TW_FUNO : TW_UGE); p++) {
                 last = is_float ? tw_fcmp(b, (tw_fcmp_predicate)p, x, y)
                                 : tw_icmp(b, (tw_icmp_predicate)p, x, y);
-                store(m, last);
+                maker_store(m, last);
             }
             tw_value one = tw_select(b, condition, x, y);
-            store(m, one);
+            maker_store(m, one);
             tw_value each = tw_select(b, last, x, y);
-            store(m, each);
+            maker_store(m, each);
         }
     }
 }
@@ -219,21 +136,21 @@ static void build_float_choice(maker *m) { choice(m, float_scalars, COUNT(float_
 
 static void build_int_conversions(maker *m) {
     tw_builder *b = m->b;
-    for (unsigned lanes = 1; lanes; lanes = next_lanes(m, lanes)) {
+    for (unsigned lanes = 1; lanes; lanes = maker_next_lanes(m, lanes)) {
         for (size_t i = 0; i < COUNT(int_scalars); i++) {
-            tw_value x = load(m, tw_type_vector(int_scalars[i], lanes));
+            tw_value x = maker_load(m, tw_type_vector(int_scalars[i], lanes));
             tw_value bit = tw_trunc(b, x, TW_I1);
             tw_value signs = tw_sext(b, bit, int_scalars[i]);
-            store(m, signs);
+            maker_store(m, signs);
             tw_value bits = tw_zext(b, bit, int_scalars[i]);
-            store(m, bits);
+            maker_store(m, bits);
             for (size_t j = 0; j < i; j++) {
                 tw_value narrow = tw_trunc(b, x, int_scalars[j]);
-                store(m, narrow);
+                maker_store(m, narrow);
                 tw_value sign = tw_sext(b, narrow, int_scalars[i]);
-                store(m, sign);
+                maker_store(m, sign);
                 tw_value zero = tw_zext(b, narrow, int_scalars[i]);
-                store(m, zero);
+                maker_store(m, zero);
             }
         }
     }
@@ -242,31 +159,31 @@ static void build_int_conversions(maker *m) {
 /* Between a float format and all others. */
 static void float_conversions(maker *m, tw_scalar format) {
     tw_builder *b = m->b;
-    for (unsigned lanes = 1; lanes; lanes = next_lanes(m, lanes)) {
-        tw_value x = load(m, tw_type_vector(format, lanes));
+    for (unsigned lanes = 1; lanes; lanes = maker_next_lanes(m, lanes)) {
+        tw_value x = maker_load(m, tw_type_vector(format, lanes));
         for (size_t i = 0; i < COUNT(int_scalars); i++) {
-            tw_value n = load(m, tw_type_vector(int_scalars[i], lanes));
+            tw_value n = maker_load(m, tw_type_vector(int_scalars[i], lanes));
             tw_value as_signed = tw_fptosi(b, x, int_scalars[i]);
-            store(m, as_signed);
+            maker_store(m, as_signed);
             tw_value as_unsigned = tw_fptoui(b, x, int_scalars[i]);
-            store(m, as_unsigned);
+            maker_store(m, as_unsigned);
             tw_value from_signed = tw_sitofp(b, n, format);
-            store(m, from_signed);
+            maker_store(m, from_signed);
             tw_value from_unsigned = tw_uitofp(b, n, format);
-            store(m, from_unsigned);
+            maker_store(m, from_unsigned);
         }
-        tw_value bit = load(m, tw_type_vector(TW_I1, lanes));
+        tw_value bit = maker_load(m, tw_type_vector(TW_I1, lanes));
         tw_value from_bit = tw_uitofp(b, bit, format);
-        store(m, from_bit);
+        maker_store(m, from_bit);
         if (format == TW_F32) continue;
         tw_value wide = tw_fpext(b, x, TW_F32);
-        store(m, wide);
-        tw_value single = load(m, tw_type_vector(TW_F32, lanes));
+        maker_store(m, wide);
+        tw_value single = maker_load(m, tw_type_vector(TW_F32, lanes));
         tw_value narrow = tw_fptrunc(b, single, format);
-        store(m, narrow);
+        maker_store(m, narrow);
         tw_value product = tw_fmul(b, wide, single);
         tw_value rounded = tw_fptrunc(b, product, format);
-        store(m, rounded);
+        maker_store(m, rounded);
     }
 }
 
@@ -282,12 +199,12 @@ static void build_fp8(maker *m) {
                                  kind == TW_FP8_OCP ? TW_F8E5M2 : TW_F8E5M2FNUZ};
     for (unsigned lanes = 1; lanes <= 9; lanes++) {
         for (size_t f = 0; f < COUNT(formats); f++) {
-            tw_value x = load(m, tw_type_vector(TW_F32, lanes));
+            tw_value x = maker_load(m, tw_type_vector(TW_F32, lanes));
             tw_value narrow = tw_fptrunc_sat(b, x, formats[f]);
-            store(m, narrow);
-            tw_value y = load(m, tw_type_vector(formats[f], lanes));
+            maker_store(m, narrow);
+            tw_value y = maker_load(m, tw_type_vector(formats[f], lanes));
             tw_value wide = tw_fpext(b, y, TW_F32);
-            store(m, wide);
+            maker_store(m, wide);
         }
     }
 }
@@ -300,25 +217,25 @@ static void build_vectors(maker *m) {
     for (unsigned bits = 8; bits <= 128; bits += 8) {
         for (size_t i = 0; i < COUNT(scalars); i++) {
             unsigned width = tw_scalar_bits(scalars[i]);
-            if (bits % width || !is_data(tw_type_vector(scalars[i], bits / width))) continue;
-            tw_value x = load(m, tw_type_vector(scalars[i], bits / width));
+            if (bits % width || !maker_is_data(tw_type_vector(scalars[i], bits / width))) continue;
+            tw_value x = maker_load(m, tw_type_vector(scalars[i], bits / width));
             for (size_t j = 0; j < COUNT(scalars); j++) {
                 if (bits % tw_scalar_bits(scalars[j])) continue;
                 tw_value y = tw_bitcast(b, x, tw_type_vector(scalars[j], bits / tw_scalar_bits(scalars[j])));
-                store(m, y);
+                maker_store(m, y);
             }
         }
     }
     for (size_t i = 0; i < COUNT(scalars); i++) {
-        tw_value x = load(m, tw_type_vector(scalars[i], 3));
-        tw_value y = load(m, tw_type_vector(scalars[i], 3));
+        tw_value x = maker_load(m, tw_type_vector(scalars[i], 3));
+        tw_value y = maker_load(m, tw_type_vector(scalars[i], 3));
         tw_value e = tw_vector_extract(b, x, 1);
         tw_value inserted = tw_vector_insert(b, e, y, 2);
-        store(m, inserted);
+        maker_store(m, inserted);
         tw_value splat = tw_vector_splat(b, e, 4);
-        store(m, splat);
+        maker_store(m, splat);
         tw_value shuffled = tw_vector_shuffle(b, x, y, lanes, COUNT(lanes));
-        store(m, shuffled);
+        maker_store(m, shuffled);
     }
 }
 
@@ -329,41 +246,41 @@ static unsigned words(maker *m, tw_value values[8]) {
         unsigned lanes;
     } types[] = {{TW_I32, 1}, {TW_F32, 1}, {TW_I16, 2}, {TW_F16, 2}, {TW_BF16, 2}, {TW_I8, 4}};
     for (size_t i = 0; i < COUNT(types); i++)
-        values[i] = load(m, tw_type_vector(types[i].scalar, types[i].lanes));
+        values[i] = maker_load(m, tw_type_vector(types[i].scalar, types[i].lanes));
     return COUNT(types);
 }
 
 static void build_wave(maker *m) {
     tw_builder *b = m->b;
     unsigned wave_size = tw_builder_target(b).wave_size;
-    tw_value values[8], lane = load(m, tw_type_scalar(TW_I32));
+    tw_value values[8], lane = maker_load(m, tw_type_scalar(TW_I32));
     unsigned count = words(m, values);
     for (unsigned i = 0; i < count; i++) {
         tw_value first = tw_readfirstlane(b, values[i]);
-        store(m, first);
+        maker_store(m, first);
         tw_value any = tw_shuffle(b, values[i], lane);
-        store(m, any);
+        maker_store(m, any);
         tw_value partner = tw_shuffle_xor(b, values[i], 1);
-        store(m, partner);
+        maker_store(m, partner);
         tw_value neighbour = tw_row_shift(b, values[i], -1);
-        store(m, neighbour);
+        maker_store(m, neighbour);
     }
     for (unsigned mask = 1; mask < wave_size; mask++) {
         tw_value partner = tw_shuffle_xor(b, values[0], mask);
-        store(m, partner);
+        maker_store(m, partner);
     }
     for (int amount = -15; amount <= 15; amount++) {
         if (!amount) continue;
         tw_value shifted = tw_row_shift(b, values[1], amount);
-        store(m, shifted);
+        maker_store(m, shifted);
     }
     for (int kind = TW_REDUCE_ADD; kind <= TW_REDUCE_FMAX; kind++) {
         tw_value total = tw_wave_reduce(b, (tw_reduce_kind)kind, values[kind >= TW_REDUCE_FADD]);
-        store(m, total);
+        maker_store(m, total);
     }
     tw_value bit = tw_trunc(b, lane, TW_I1);
     tw_value bits = tw_ballot(b, bit);
-    store(m, bits);
+    maker_store(m, bits);
 }
 
 /* What constants may be: infinities, NaNs with their payload, denormals, the ends of integers. */
@@ -385,7 +302,7 @@ static void build_constants(maker *m) {
         for (size_t i = 0; i < 8; i++)
             for (unsigned lanes = 1; lanes <= 3; lanes++) {
                 tw_value constant = tw_constant(m->b, tw_type_vector(rows[r].scalar, lanes), rows[r].bits[i]);
-                store(m, constant);
+                maker_store(m, constant);
             }
 }
 
@@ -393,28 +310,28 @@ static void build_ids(maker *m) {
     tw_builder *b = m->b;
     for (unsigned dim = 0; dim < 3; dim++) {
         tw_value workitem = tw_workitem_id(b, dim);
-        store(m, workitem);
+        maker_store(m, workitem);
         tw_value workgroup = tw_workgroup_id(b, dim);
-        store(m, workgroup);
+        maker_store(m, workgroup);
         tw_value count = tw_num_workgroups(b, dim);
-        store(m, count);
+        maker_store(m, count);
     }
     tw_value lane = tw_lane_id(b);
-    store(m, lane);
+    maker_store(m, lane);
     tw_value wave = tw_wave_id(b);
-    store(m, wave);
+    maker_store(m, wave);
 }
 
 /* All data types of `scalar`. */
 static const tw_type *next_data(tw_scalar scalar, const tw_type *type) {
     for (unsigned lanes = type ? type->lanes + 1u : 1; lanes <= 16; lanes++)
-        if (is_data(tw_type_vector(scalar, lanes))) return tw_type_vector(scalar, lanes);
+        if (maker_is_data(tw_type_vector(scalar, lanes))) return tw_type_vector(scalar, lanes);
     return NULL;
 }
 
 /* The alignments to declare: what the type has and, in wide kernels, all that are less. 0 first. */
 static unsigned next_align(const maker *m, const tw_type *type, unsigned align) {
-    unsigned bytes = padded_lanes(type) * tw_scalar_bits(type->scalar) / 8, most = 1;
+    unsigned bytes = maker_padded_lanes(type) * tw_scalar_bits(type->scalar) / 8, most = 1;
     while (most < 16 && bytes % (most * 2) == 0)
         most *= 2;
     if (!align) return (m->how & OP_KERNELS_WIDE) ? 1 : most;
@@ -434,9 +351,9 @@ static void build_global(maker *m) {
              type = next_data(data_scalars[s], type)) {
             unsigned align = 0;
             do {
-                tw_value from = next_index(m, type, m->how & OP_KERNELS_UNIFORM);
+                tw_value from = maker_next_index(m, type, m->how & OP_KERNELS_UNIFORM);
                 tw_value value = tw_global_load(b, type, m->pointers[data_scalars[s]], from, align);
-                tw_value to = next_index(m, type, false);
+                tw_value to = maker_next_index(m, type, false);
                 tw_value place = tw_add(b, to, back);
                 tw_global_store(b, value, moved, place, align);
                 align = next_align(m, type, align);
@@ -447,7 +364,7 @@ static void build_global(maker *m) {
 
 /* A byte offset for a value of `type`. */
 static tw_value next_offset(maker *m, const tw_type *type, bool uniform) {
-    tw_value index = next_index(m, type, uniform);
+    tw_value index = maker_next_index(m, type, uniform);
     tw_value size = tw_i32(m->b, (int32_t)tw_scalar_bits(type->scalar) / 8);
     return tw_mul(m->b, index, size);
 }
@@ -477,7 +394,7 @@ static void atomics(maker *m, tw_scalar scalar, unsigned lanes, bool buffer, boo
     tw_builder *b = m->b;
     const tw_type *type = tw_type_vector(scalar, lanes);
     tw_value zero = tw_i32(b, 0);
-    tw_value value = load(m, type);
+    tw_value value = maker_load(m, type);
     if (buffer) {
         tw_value rsrc = whole_buffer(m, scalar);
         tw_value offset = next_offset(m, type, false);
@@ -485,7 +402,7 @@ static void atomics(maker *m, tw_scalar scalar, unsigned lanes, bool buffer, boo
                               tw_cache_policy(tw_builder_target(b), TW_ATOMIC_DEVICE));
     }
     if (global) {
-        tw_value index = next_index(m, type, false);
+        tw_value index = maker_next_index(m, type, false);
         tw_global_atomic_fadd(b, value, m->pointers[scalar], index);
     }
 }
@@ -502,8 +419,8 @@ static void build_atomics(maker *m) {
 /* Writes a value to LDS, and reads that of the neighbour. */
 static void lds_pass(maker *m, tw_value array, const tw_type *type, unsigned align) {
     tw_builder *b = m->b;
-    tw_value value = load(m, type);
-    tw_value lanes = tw_i32(b, (int32_t)padded_lanes(type));
+    tw_value value = maker_load(m, type);
+    tw_value lanes = tw_i32(b, (int32_t)maker_padded_lanes(type));
     tw_value one = tw_i32(b, 1);
     tw_value mine = tw_mul(b, m->tid, lanes);
     tw_value neighbour = tw_xor(b, m->tid, one);
@@ -511,26 +428,26 @@ static void lds_pass(maker *m, tw_value array, const tw_type *type, unsigned ali
     tw_lds_store(b, value, array, mine, align);
     tw_barrier(b, type->lanes == 1 ? TW_FENCE_ALL : TW_FENCE_LDS);
     tw_value got = tw_lds_load(b, type, array, other, align);
-    store(m, got);
+    maker_store(m, got);
     tw_barrier(b, TW_FENCE_LDS);
 }
 
 static void lds_atomic(maker *m, tw_value array, const tw_type *type) {
     tw_builder *b = m->b;
     lds_pass(m, array, type, 0);
-    tw_value value = load(m, type);
+    tw_value value = maker_load(m, type);
     tw_value lanes = tw_i32(b, type->lanes);
     tw_value index = tw_mul(b, m->tid, lanes);
     tw_lds_atomic_fadd(b, value, array, index);
     tw_value sum = tw_lds_load(b, type, array, index, 4);
-    store(m, sum);
+    maker_store(m, sum);
     tw_barrier(b, TW_FENCE_LDS);
 }
 
 static void build_lds(maker *m) {
     tw_builder *b = m->b;
     bool packed = tw_arch_get(tw_builder_target(b).arch)->features & TW_ARCH_HAS_LDS_ATOMIC_PK;
-    next_index(m, tw_type_scalar(TW_I8), false); /* makes the work-item's number */
+    maker_next_index(m, tw_type_scalar(TW_I8), false); /* makes the work-item's number */
     for (size_t s = 0; s < COUNT(data_scalars); s++) {
         tw_value array = tw_lds_alloc(b, data_scalars[s], m->items * 16, 16);
         for (const tw_type *type = next_data(data_scalars[s], NULL); type;
@@ -555,7 +472,7 @@ static void loop(maker *m, tw_value from, tw_value to, tw_value step, unsigned u
                  tw_value rsrc) {
     tw_builder *b = m->b;
     tw_value zero = tw_i32(b, 0);
-    tw_value pair = load(m, tw_type_vector(TW_F16, 2));
+    tw_value pair = maker_load(m, tw_type_vector(TW_F16, 2));
     tw_value init[] = {from, pair, array, rsrc, m->pointers[TW_I32]}, carried[5], results[5], chosen[1];
     tw_value index = tw_for_begin(b, from, to, step, 5, init, carried);
     tw_for_unroll(b, unroll);
@@ -569,13 +486,13 @@ static void loop(maker *m, tw_value from, tw_value to, tw_value step, unsigned u
     tw_value pointer = tw_ptr_offset(b, carried[2], zero);
     tw_value next[] = {sum, chosen[0], pointer, carried[3], carried[4]};
     tw_for_end(b, 5, next, results);
-    store(m, results[0]);
-    store(m, results[1]);
+    maker_store(m, results[0]);
+    maker_store(m, results[1]);
     tw_value element = tw_lds_load(b, tw_type_scalar(TW_F32), results[2], m->tid, 0);
     tw_value place = next_offset(m, tw_type_scalar(TW_F32), false);
     tw_buffer_store(b, element, results[3], place, zero, 0);
     tw_value loaded = tw_global_load(b, tw_type_scalar(TW_I32), results[4], zero, 0);
-    store(m, loaded);
+    maker_store(m, loaded);
 }
 
 /* Loops of both widths, up to large indices, with the step known and unknown. */
@@ -589,7 +506,7 @@ static void build_control(maker *m) {
             params[w][i] = tw_param(b, names[w][i], w ? TW_I64 : TW_I32);
     tw_value array = tw_lds_alloc(b, TW_F32, 64, 16);
     tw_value rsrc = whole_buffer(m, TW_F32);
-    tw_value f = load(m, tw_type_scalar(TW_F32));
+    tw_value f = maker_load(m, tw_type_scalar(TW_F32));
     tw_lds_store(b, f, array, m->tid, 0);
     tw_barrier(b, TW_FENCE_LDS);
     for (unsigned w = 0; w < 2; w++) {

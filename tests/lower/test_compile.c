@@ -36,8 +36,8 @@ static void check_facts(const tw_kernel *kernel, const tw_code_object *object, c
     assert_int_equal(hidden != 0, !strncmp(info->name, "ids", strlen("ids")));
 }
 
-/* Compiles; no scratch memory, no spilled register, no undefined symbol (which tw_compile_llvm_ir refuses).
- */
+/* Compiles; no scratch memory, no undefined symbol (which tw_compile_llvm_ir refuses). Kernels with very many
+ * values that are the same in all lanes may keep some of them in lanes of a VGPR. */
 static void compile(const tw_kernel *kernel, const char *target) {
     size_t length;
     char *text = lower_text(kernel, TW_FLAVOR_LLVM22, &length);
