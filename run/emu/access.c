@@ -59,6 +59,7 @@ bool tw_emu_place_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes,
     if (offset & (bytes < 4 || intent == EMU_UPDATES ? bytes - 1 : 3) &&
         !aligned(w, lane, offset, bytes, intent))
         return false;
+    if (g->copies_in_flight) tw_emu_copy_check_lds(w, lane, offset, bytes, intent);
     if (g->lds_dwords)
         tw_emu_lds_race_touch(w, lane, offset, bytes, intent,
                               intent == EMU_UPDATES && w->current->flags & EMU_I_RETURN);
@@ -145,11 +146,12 @@ void tw_emu_store_bytes(const emu_place *place, unsigned bytes, const uint32_t *
     memcpy(place->known, known, bytes);
 }
 
-bool tw_emu_narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value, uint32_t *unknown,
-                        bool any) {
+bool tw_emu_narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value,
+                        uint32_t *unknown, bool any) {
     const emu_row *row = i->row;
     unsigned up = 32 - 8 * emu_mem_bytes(row);
-    bool sign = row->flags & EMU_ROW_SIGNED, high = row->flags & EMU_ROW_D16_HI, part = high || row->flags & EMU_ROW_D16_LO;
+    bool sign = row->flags & EMU_ROW_SIGNED, high = row->flags & EMU_ROW_D16_HI,
+         part = high || row->flags & EMU_ROW_D16_LO;
     if (part && !any && w->shadow && *emu_vgpr_flag(w, &i->d)) {
         memset(unknown, 0, EMU_LANES * sizeof *unknown);
         any = true;
@@ -164,6 +166,7 @@ bool tw_emu_narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, 
     for (unsigned l = 0; l < EMU_LANES; l++)
         value[l] = (old[l] & keep) | (high ? value[l] << 16 : value[l] & 0xffff);
     for (unsigned l = 0; any && l < EMU_LANES; l++)
-        unknown[l] = (w->shadow ? old_unknown[l] & keep : 0) | (high ? unknown[l] << 16 : unknown[l] & 0xffff);
+        unknown[l] =
+            (w->shadow ? old_unknown[l] & keep : 0) | (high ? unknown[l] << 16 : unknown[l] & 0xffff);
     return any;
 }

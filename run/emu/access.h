@@ -30,9 +30,15 @@ bool tw_emu_place_flat(tw_emu_wave *w, int lane, uint64_t address, unsigned byte
 /* False, and a report, for an address that is not a multiple of `alignment`. */
 bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment);
 
+/* False, and a report, where an access meets a copy that is under way (copy.c). For use where
+ * group->copies_in_flight is not 0. */
+bool tw_emu_copy_check_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent);
+bool tw_emu_copy_check_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent);
+
 static inline bool tw_emu_place_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes,
                                        emu_intent intent, emu_place *out) {
     emu_buffer *b = w->last_buffer;
+    if (w->group->copies_in_flight) tw_emu_copy_check_global(w, lane, address, bytes, intent);
     unsigned alignment = bytes < 4 || intent == EMU_UPDATES ? bytes : 4;
     if (b && !(address & (alignment - 1)) && !b->freed && (intent == EMU_READS || !b->read_only) &&
         tw_emu_buffer_holds(b, address, bytes)) {
@@ -49,9 +55,9 @@ void tw_emu_load_bytes(const tw_emu_wave *w, const emu_place *place, unsigned by
 void tw_emu_store_bytes(const emu_place *place, unsigned bytes, const uint32_t *words,
                         const uint32_t *unknown);
 
-/* Loads of 8 and 16 bits: extended, or into one half of the register. `unknown` is filled where `any` says so;
- * returns whether it is now. */
-bool tw_emu_narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value, uint32_t *unknown,
-                        bool any);
+/* Loads of 8 and 16 bits: extended, or into one half of the register. `unknown` is filled where `any` says
+ * so; returns whether it is now. */
+bool tw_emu_narrow_load(const tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value,
+                        uint32_t *unknown, bool any);
 
 #endif

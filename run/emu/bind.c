@@ -606,6 +606,9 @@ static void bind_one(emu_binder *binder, const char *text, size_t length, const 
         case EMU_BIND_GLOBAL: tw_emu_bind_global(&b); break;
         case EMU_BIND_BUFFER: tw_emu_bind_buffer(&b); break;
         case EMU_BIND_LDS: tw_emu_bind_lds(&b); break;
+        case EMU_BIND_COPY: tw_emu_bind_copy(&b); break;
+        case EMU_BIND_TENSOR: tw_emu_bind_tensor(&b); break;
+        case EMU_BIND_WAIT: tw_emu_bind_wait(&b); break;
         case EMU_BIND_SPECIAL: tw_emu_bind_special(&b); break;
         }
     }

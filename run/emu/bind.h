@@ -28,6 +28,9 @@ void tw_emu_bind_smem(emu_binding *b);
 void tw_emu_bind_global(emu_binding *b);
 void tw_emu_bind_buffer(emu_binding *b);
 void tw_emu_bind_lds(emu_binding *b);
+void tw_emu_bind_copy(emu_binding *b);
+void tw_emu_bind_tensor(emu_binding *b);
+void tw_emu_bind_wait(emu_binding *b);
 void tw_emu_bind_special(emu_binding *b);
 
 /* Every modifier must be one of the names in `known` (ended by NULL) or say something about caches only. */

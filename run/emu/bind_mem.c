@@ -1,10 +1,11 @@
 /* Binding of memory instructions and of those with a handler of their own. */
 #include "run/emu/bind.h"
 
+#include "run/emu/copy.h"
 #include "run/emu/hwreg.h"
 
 static const char *const OFFSET_MODIFIERS[] = {"offset",  "scale_offset", "offen", "idxen",
-                                               "offset0", "offset1",      NULL};
+                                               "offset0", "offset1",      "lds",   NULL};
 
 static void bind_offsets(emu_binding *b) {
     const emu_text_modifier *m = tw_emu_text_find(b->text, "offset");
@@ -15,6 +16,7 @@ static void bind_offsets(emu_binding *b) {
     if (tw_emu_text_find(b->text, "scale_offset")) b->out->flags |= EMU_I_SCALE;
     if (tw_emu_text_find(b->text, "offen")) b->out->flags |= EMU_I_OFFEN;
     if (tw_emu_text_find(b->text, "idxen")) b->out->flags |= EMU_I_IDXEN;
+    if (tw_emu_text_find(b->text, "lds") || b->row->flags & EMU_ROW_DMA) b->out->flags |= EMU_I_LDS;
 }
 
 static bool is_off(const emu_text_operand *t) { return t->kind == EMU_TEXT_NAME && !strcmp(t->name, "off"); }
@@ -33,6 +35,79 @@ static void bind_data(emu_binding *b, unsigned index, unsigned words, unsigned s
     if (!b->reason && out->kind != EMU_OPERAND_VGPR) b->reason = "data that is no vector register";
 }
 
+/* vaddr or off, saddr or off: the end in memory of copies and of plain accesses */
+static void bind_global_address(emu_binding *b, unsigned index) {
+    emu_inst *i = b->out;
+    const emu_text *t = b->text;
+    if (index + 2 != t->operands) {
+        b->reason = "an unexpected number of operands";
+        return;
+    }
+    if (is_sgpr(&t->operand[index + 1])) {
+        tw_emu_bind_register(b, index + 1, 2, 2, &i->s[2]);
+        if (t->operand[index + 1].reg == EMU_S_NULL) i->s[2].kind = EMU_OPERAND_NONE;
+    }
+    if (!is_off(&t->operand[index]))
+        tw_emu_bind_register(b, index, i->s[2].kind != EMU_OPERAND_NONE ? 1 : 2, 0, &i->s[0]);
+}
+
+/* DMA: vaddr, saddr; load: LDS address, vaddr, saddr; store: vaddr, LDS address, saddr. */
+void tw_emu_bind_copy(emu_binding *b) {
+    emu_inst *i = b->out;
+    bool store = b->row->flags & EMU_ROW_STORE;
+    bind_offsets(b);
+    i->exec = tw_emu_exec_copy;
+    if (i->flags & EMU_I_LDS) {
+        bind_global_address(b, 0);
+        return;
+    }
+    if (b->text->operands != 3) {
+        b->reason = "an unexpected number of operands";
+        return;
+    }
+    bind_data(b, store ? 1 : 0, 1, store ? 1 : 3, &i->s[1]);
+    if (!store) {
+        bind_global_address(b, 1);
+        return;
+    }
+    emu_text reordered = *b->text; /* the address stands around the data */
+    reordered.operand[1] = reordered.operand[2];
+    reordered.operands = 2;
+    const emu_text *text = b->text;
+    b->text = &reordered;
+    bind_global_address(b, 0);
+    b->text = text;
+}
+
+/* Two or four groups of scalar registers. */
+void tw_emu_bind_tensor(emu_binding *b) {
+    static const uint8_t WORDS[4] = {4, 8, 4, 4};
+    static const char *const NONE[] = {"r128", NULL};
+    tw_emu_bind_known_modifiers(b, NONE);
+    if (b->text->operands != 2 && b->text->operands != 4) b->reason = "an unexpected number of operands";
+    for (unsigned k = 0; k < b->text->operands && k < 4 && !b->reason; k++) {
+        tw_emu_bind_register(b, k, WORDS[k], 0, &b->out->s[k]);
+        if (b->text->operand[k].reg == EMU_S_NULL)
+            b->out->s[k].kind = EMU_OPERAND_NONE;
+        else if (!b->reason && b->out->s[k].kind != EMU_OPERAND_SGPR)
+            b->reason = "a tensor descriptor that is no scalar register";
+    }
+    b->out->exec = tw_emu_exec_tensor;
+}
+
+/* How many operations may still be under way stands in the encoding. */
+void tw_emu_bind_wait(emu_binding *b) {
+    enum { NO_LIMIT = 63 };
+    emu_inst *i = b->out;
+    i->imm = b->bytes[0] | b->bytes[1] << 8;
+    i->imm2 = b->row->arg;
+    i->exec = tw_emu_exec_wait;
+    if (b->row->arg != EMU_COUNTER_VM) return;
+    i->imm = (b->bytes[0] & 15) | (b->bytes[1] >> 6)
+                                      << 4; /* vmcnt of gfx9, which alone has copies of this kind */
+    if (b->binder->isa != TW_ISA_GFX9 || i->imm == NO_LIMIT) i->exec = tw_emu_exec_nop;
+}
+
 /* load: vdst, vaddr, saddr; store: vaddr, vdata, saddr; atomic: [vdst,] vaddr, vdata, saddr. */
 void tw_emu_bind_global(emu_binding *b) {
     emu_inst *i = b->out;
@@ -41,6 +116,12 @@ void tw_emu_bind_global(emu_binding *b) {
     unsigned count = t->operands, words = data_words(row);
     bool load = row->exec == tw_emu_exec_vmem_load, atomic = row->exec == tw_emu_exec_vmem_atomic;
     bind_offsets(b);
+    if (i->flags & EMU_I_LDS) {
+        bind_global_address(b, 0);
+        i->exec = tw_emu_exec_copy;
+        if (!load || emu_mem_space(row) != EMU_SPACE_GLOBAL) b->reason = "a copy to LDS that is not known";
+        return;
+    }
     bool has_scalar = count && (is_off(&t->operand[count - 1]) || is_sgpr(&t->operand[count - 1]));
     unsigned vectors = count - (has_scalar ? 1 : 0);
     unsigned next = 0;
@@ -73,11 +154,12 @@ void tw_emu_bind_buffer(emu_binding *b) {
     const emu_row *row = b->row;
     bool atomic = row->exec == tw_emu_exec_vmem_atomic;
     bind_offsets(b);
-    if (b->text->operands != 4) {
+    unsigned next = i->flags & EMU_I_LDS ? 0 : 1; /* a copy to LDS has no data register */
+    if (b->text->operands != next + 3) {
         b->reason = "an unexpected number of operands";
         return;
     }
-    bind_data(b, 0, data_words(row), 3, &i->s[1]);
+    if (next) bind_data(b, 0, data_words(row), 3, &i->s[1]);
     i->d = i->s[1];
     if (atomic) {
         const emu_text_modifier *th = tw_emu_text_find(b->text, "th");
@@ -86,15 +168,16 @@ void tw_emu_bind_buffer(emu_binding *b) {
         if (returns) i->flags |= EMU_I_RETURN;
         i->d.words = (uint8_t)((emu_mem_bytes(row) + 3) / 4);
     }
-    if (!is_off(&b->text->operand[1])) {
+    if (!is_off(&b->text->operand[next])) {
         bool both = i->flags & EMU_I_OFFEN && i->flags & EMU_I_IDXEN;
-        tw_emu_bind_register(b, 1, both ? 2 : 1, 0, &i->s[0]);
+        tw_emu_bind_register(b, next, both ? 2 : 1, 0, &i->s[0]);
     }
-    tw_emu_bind_register(b, 2, 4, 2, &i->s[2]);
-    tw_emu_bind_operand(b, 3, T_B32, 2, &i->s[3]);
+    tw_emu_bind_register(b, next + 1, 4, 2, &i->s[2]);
+    tw_emu_bind_operand(b, next + 2, T_B32, 2, &i->s[3]);
     if (!b->reason && i->s[2].kind != EMU_OPERAND_SGPR)
         b->reason = "a buffer resource that is no scalar register";
-    i->exec = row->exec;
+    i->exec = next ? row->exec : tw_emu_exec_copy;
+    if (!next && row->exec != tw_emu_exec_vmem_load) b->reason = "a copy to LDS that is not known";
 }
 
 /* load: vdst, addr; store: addr, data[, data2]; atomic: [vdst,] addr, data[, data2] */

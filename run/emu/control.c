@@ -4,7 +4,6 @@
 #include <fenv.h>
 
 #include "run/emu/hwreg.h"
-#include "run/emu/lds_race.h"
 
 void tw_emu_exec_nop(tw_emu_wave *w, const emu_inst *i) { (void)w, (void)i; }
 
@@ -83,51 +82,7 @@ void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i) {
         w->pc = target;
 }
 
-/* ---- barriers ---- */
-
-enum { WORKGROUP_BARRIER = -1 };
-
-static bool is_workgroup_barrier(tw_emu_wave *w, const emu_inst *i) {
-    uint64_t unknown;
-    int32_t id = (int32_t)tw_emu_scalar_read(w, &i->s[0], &unknown);
-    if ((int16_t)id == WORKGROUP_BARRIER) return true;
-    tw_emu_fatal(w, -1, "the emulator does not know this barrier (got %d)", (int)id);
-    return false;
-}
-
-void tw_emu_exec_barrier(tw_emu_wave *w, const emu_inst *i) {
-    (void)i;
-    w->state = EMU_WAVE_BARRIER;
-    tw_emu_barrier_arrive(w);
-}
-
-void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i) {
-    if (!is_workgroup_barrier(w, i)) return;
-    if (w->barrier_signalled) {
-        tw_emu_report(w, -1, "a second barrier signal without a wait between");
-        return;
-    }
-    w->barrier_signalled = true;
-    if (i->row->arg) {
-        w->scc = w->group->arrived == 0;
-        w->scc_unknown = 0;
-    }
-    tw_emu_barrier_arrive(w);
-}
-
-void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i) {
-    if (!is_workgroup_barrier(w, i)) return;
-    if (!w->barrier_signalled) {
-        tw_emu_report(w, -1, "a barrier wait without a signal before");
-        return;
-    }
-    if (!w->barrier_passed) {
-        w->state = EMU_WAVE_BARRIER;
-        return;
-    }
-    w->barrier_signalled = w->barrier_passed = false;
-    tw_emu_lds_race_wait(w);
-}
+/* ---- sleep and traps ---- */
 
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i) {
     (void)i;

@@ -99,6 +99,9 @@ void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_barrier_init(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_barrier_join(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_barrier_wakeup(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_trap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_getreg(tw_emu_wave *w, const emu_inst *i);
@@ -110,6 +113,12 @@ void tw_emu_exec_clock(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_link(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_unknown(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_undecodable(tw_emu_wave *w, const emu_inst *i);
+
+/* Copies between memory and LDS: copy.c, copy_lanes.c, tensor.c */
+void tw_emu_exec_copy(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_tensor(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_wait(tw_emu_wave *w, const emu_inst *i); /* imm: operations that may go on, imm2: counter */
+void tw_emu_exec_wait_all(tw_emu_wave *w, const emu_inst *i);
 
 /* Memory: vmem.c, lds.c, smem.c */
 void tw_emu_exec_smem(tw_emu_wave *w, const emu_inst *i);

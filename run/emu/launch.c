@@ -199,6 +199,7 @@ static void register_counts(emu_launch_state *s) {
 
 static void read_descriptor(emu_launch_state *s, const uint8_t *d) {
     s->rsrc3 = read32(d + 44);
+    if (s->isa == TW_ISA_GFX1250) s->named_barriers = 4 * (s->rsrc3 >> 14 & 7); /* allocated in fours */
     s->rsrc1 = read32(d + 48);
     s->rsrc2 = read32(d + 52);
     s->properties = (uint16_t)(d[56] | d[57] << 8);

@@ -49,11 +49,11 @@ static unsigned access_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) 
 }
 
 /* Where all lanes lie in the LDS of the workgroup: their offsets, 0 for those that are off. */
-static bool block_inside(const tw_emu_wave *w, const uint32_t *offset, uint32_t at, uint32_t active, unsigned bytes,
-                         uint64_t *out) {
+static bool block_inside(const tw_emu_wave *w, const uint32_t *offset, uint32_t at, uint32_t active,
+                         unsigned bytes, uint64_t *out) {
     uint64_t limit = w->group->lds_bytes;
     uint32_t inside = 0;
-    if (w->launch->strict_alignment) return false;
+    if (w->launch->strict_alignment || w->group->copies_in_flight) return false;
     for (unsigned l = 0; l < EMU_LANES; l++) {
         uint64_t o = (uint64_t)(offset[l] + at), use = 0u - (uint64_t)(active >> l & 1);
         inside |= (uint32_t)(o + bytes <= limit) << l;
@@ -96,12 +96,14 @@ void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
         count_conflicts(w, offset, loaded[half]);
         for (unsigned part = 0; part < parts; part++) {
             unsigned to = part * words * EMU_LANES;
-            any[half][part] = load_part(w, half, offset, at[part], loaded[half], bytes, value[half] + to, unknown[half] + to);
+            any[half][part] = load_part(w, half, offset, at[part], loaded[half], bytes, value[half] + to,
+                                        unknown[half] + to);
         }
         w->group->lds_read += (uint64_t)__builtin_popcount(loaded[half]) * bytes * parts;
     }
     for (unsigned half = 0; half < w->halves; half++) {
-        if (bytes < 4) any[half][0] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half][0]);
+        if (bytes < 4)
+            any[half][0] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half][0]);
         for (unsigned k = 0; k < words * parts; k++) {
             tw_emu_vector_store(w, &i->d, k, half, loaded[half], value[half] + k * EMU_LANES,
                                 any[half][k / words] ? unknown[half] + k * EMU_LANES : NULL);
@@ -119,8 +121,8 @@ static void lane_data(const tw_emu_wave *w, const emu_inst *i, const emu_operand
     }
 }
 
-static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *data, unsigned half, const uint32_t *offset,
-                       uint32_t at, uint32_t active) {
+static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *data, unsigned half,
+                       const uint32_t *offset, uint32_t at, uint32_t active) {
     emu_group *g = w->group;
     unsigned bytes = emu_mem_bytes(i->row);
     uint64_t place[EMU_LANES];

@@ -10,8 +10,8 @@
 
 enum { WAVE_BITS = 8, TIME_LIMIT = (1 << 24) - 1 };
 
-/* The last writers and readers of a dword, each with its time and the bytes that it touched. Two of a kind: waves
- * that run at the same time. With more of them the last one replaces the second. */
+/* The last writers and readers of a dword, each with its time and the bytes that it touched. Two of a kind:
+ * waves that run at the same time. With more of them the last one replaces the second. */
 typedef struct touches {
     uint32_t mark[2]; /* time << WAVE_BITS | wave + 1; 0: nobody */
     uint8_t bytes[2]; /* one bit a byte */
@@ -67,13 +67,15 @@ static void publish(tw_emu_wave *w, uint32_t *into) {
     w->time++;
 }
 
-void tw_emu_lds_race_signal(tw_emu_wave *w) { publish(w, w->group->barrier_clock); }
+void tw_emu_lds_race_signal(tw_emu_wave *w, uint32_t *clock) { publish(w, clock); }
 
 void tw_emu_lds_race_barrier(emu_group *g) {
     memcpy(g->passed_clock, g->barrier_clock, sizeof g->passed_clock);
 }
 
-void tw_emu_lds_race_wait(tw_emu_wave *w) { join(w->clock, w->group->passed_clock, w->group->wave_count); }
+void tw_emu_lds_race_wait(tw_emu_wave *w, const uint32_t *clock) {
+    join(w->clock, clock, w->group->wave_count);
+}
 
 /* ---- accesses ---- */
 
@@ -82,14 +84,15 @@ static bool concurrent(const tw_emu_wave *w, uint32_t mark) {
     return mark && wave != w->index && mark >> WAVE_BITS > w->clock[wave];
 }
 
-static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu_intent intent, const char *then) {
+static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu_intent intent,
+                   const char *then) {
     static const char *const NOW[] = {"load", "store", "atomic"};
-    tw_emu_report(w, lane, "race in LDS: %s of byte %u, which wave %u %s without a barrier between", NOW[intent], offset,
-                  (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
+    tw_emu_report(w, lane, "race in LDS: %s of byte %u, which wave %u %s without a barrier between",
+                  NOW[intent], offset, (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
 }
 
-static bool clashes(tw_emu_wave *w, const touches *t, unsigned bytes, int lane, uint32_t dword, emu_intent intent,
-                    const char *then) {
+static bool clashes(tw_emu_wave *w, const touches *t, unsigned bytes, int lane, uint32_t dword,
+                    emu_intent intent, const char *then) {
     for (unsigned k = 0; k < 2; k++) {
         unsigned both = t->bytes[k] & bytes;
         if (!both || !concurrent(w, t->mark[k])) continue;
@@ -107,7 +110,8 @@ static void note(const tw_emu_wave *w, touches *t, uint32_t mine, unsigned bytes
 
 /* Atomics are ordered among each other. Where atomics with a result work, plain accesses are part of the same
  * protocol: the first look of a compare-and-swap loop, the release of a lock. */
-static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_intent intent, uint32_t mine) {
+static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_intent intent,
+                  uint32_t mine) {
     emu_lds_dword *d = &w->group->lds_dwords[dword];
     unsigned plain = bytes & ~(unsigned)d->shared;
     unsigned against_writes = intent == EMU_UPDATES ? plain & ~(unsigned)d->atomic : plain;
@@ -123,7 +127,8 @@ static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_
 
 static uint32_t my_mark(const tw_emu_wave *w) { return w->time << WAVE_BITS | (w->index + 1u); }
 
-static void touch_range(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent, uint32_t mine) {
+static void touch_range(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
+                        uint32_t mine) {
     while (bytes) {
         unsigned from = offset % 4, count = bytes < 4 - from ? bytes : 4 - from;
         touch(w, lane, offset / 4, ((1u << count) - 1) << from, intent, mine);
@@ -132,7 +137,8 @@ static void touch_range(tw_emu_wave *w, int lane, uint32_t offset, unsigned byte
     }
 }
 
-void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent, bool returns) {
+void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
+                           bool returns) {
     emu_group *g = w->group;
     bool shared = returns;
     for (unsigned k = 0; k < bytes; k++) {
@@ -146,8 +152,8 @@ void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned b
 }
 
 /* Loads and stores of whole dwords that nobody else touches meanwhile take one look each. */
-void tw_emu_lds_race_block(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes, unsigned bytes,
-                           emu_intent intent) {
+void tw_emu_lds_race_block(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
+                           unsigned bytes, emu_intent intent) {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
         tw_emu_lds_race_touch(w, (int)(first_lane + l), (uint32_t)offset[l], bytes, intent, false);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "run/emu/exec.h"
+#include "run/emu/copy.h"
 
 enum {
     FL = EMU_ROW_FLOAT | EMU_ROW_MODES,
@@ -22,6 +22,9 @@ enum {
     SG = EMU_ROW_SIGNED,
     LO = EMU_ROW_D16_LO,
     ORD = EMU_ROW_ORDERED,
+    ST = EMU_ROW_STORE,
+    CL = EMU_ROW_CLUSTER,
+    DMA = EMU_ROW_DMA,
     RTN = 1 << 19,
     BUF = 1 << 20
 };
@@ -203,7 +206,28 @@ LM uint64_t scalar_half(float f) {
      .dst = EMU_BRANCH_##when == EMU_BRANCH_CALL ? T_B64 : T_NONE, \
      .exec = tw_emu_exec_branch},
 
+#define COPY(N_, bytes, flags_)                      \
+    {.name = #N_,                                    \
+     .bind = EMU_BIND_COPY,                          \
+     .cls = EMU_CLASS_VMEM,                          \
+     .flags = flags_,                                \
+     .arg = EMU_MEM_ARG(EMU_SPACE_GLOBAL, 0, bytes), \
+     .exec = tw_emu_exec_copy},
+#define TENSOR(N_, flags_)    \
+    {.name = #N_,             \
+     .bind = EMU_BIND_TENSOR, \
+     .cls = EMU_CLASS_VMEM,   \
+     .flags = flags_,         \
+     .exec = tw_emu_exec_tensor},
+#define WAIT(N_, counter)          \
+    {.name = #N_,                  \
+     .bind = EMU_BIND_WAIT,        \
+     .cls = EMU_CLASS_OTHER,       \
+     .arg = EMU_COUNTER_##counter, \
+     .exec = tw_emu_exec_wait},
+
 static const emu_row ROWS[] = {
+#include "run/emu/copy.def"
 #include "run/emu/ds.def"
 #include "run/emu/mem.def"
 #include "run/emu/sop.def"
@@ -232,6 +256,9 @@ static const emu_row ROWS[] = {
 #undef SMEM
 #undef NOP
 #undef BRANCH
+#undef COPY
+#undef TENSOR
+#undef WAIT
 
 /* Integer rows that know "clamp". */
 typedef struct clamped_row {

@@ -16,6 +16,9 @@ typedef enum emu_bind {
     EMU_BIND_GLOBAL,
     EMU_BIND_BUFFER,
     EMU_BIND_LDS,
+    EMU_BIND_COPY,
+    EMU_BIND_TENSOR,
+    EMU_BIND_WAIT,
     EMU_BIND_SPECIAL /* operands in the order of the text; the handler knows */
 } emu_bind;
 

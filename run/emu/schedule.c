@@ -1,6 +1,8 @@
 /* Running one workgroup: its waves take turns, a slice each, until all are done. */
 #include <stdlib.h>
 
+#include "run/emu/barrier.h"
+#include "run/emu/copy.h"
 #include "run/emu/lds_race.h"
 
 /* Instructions of a slice: waves that spin on LDS let the others come to it. */
@@ -39,6 +41,7 @@ no_memory:
 
 void tw_emu_group_free(emu_group *g) {
     if (!g) return;
+    tw_emu_copy_free(g);
     free(g->waves);
     free(g->registers);
     free(g->flags);
@@ -46,56 +49,6 @@ void tw_emu_group_free(emu_group *g) {
     free(g->lds_known);
     free(g->lds_dwords);
     free(g);
-}
-
-/* ---- barriers ---- */
-
-static uint32_t live_waves(const emu_group *g) {
-    uint32_t live = 0;
-    for (uint32_t k = 0; k < g->wave_count; k++)
-        live += g->waves[k].state < EMU_WAVE_DONE;
-    return live;
-}
-
-static void complete_barrier(emu_group *g) {
-    g->arrived = 0;
-    tw_emu_lds_race_barrier(g);
-    for (uint32_t k = 0; k < g->wave_count; k++) {
-        tw_emu_wave *w = &g->waves[k];
-        if (w->state == EMU_WAVE_BARRIER) {
-            w->state = EMU_WAVE_READY;
-            w->barrier_signalled = w->barrier_passed = false;
-            tw_emu_lds_race_wait(w);
-        } else if (w->barrier_signalled) {
-            w->barrier_passed = true;
-        }
-    }
-}
-
-void tw_emu_barrier_arrive(tw_emu_wave *w) {
-    emu_group *g = w->group;
-    tw_emu_lds_race_signal(w);
-    g->arrived++;
-    if (g->arrived < live_waves(g)) return;
-    if (live_waves(g) < g->wave_count) {
-        tw_emu_report(w, -1, "a barrier that %u of the workgroup's %u waves skipped",
-                      g->wave_count - live_waves(g), g->wave_count);
-    }
-    complete_barrier(g);
-}
-
-/* A wave ended: it may have been the last that a barrier waited for. */
-static void wave_ended(emu_group *g) {
-    uint32_t live = live_waves(g);
-    if (!live || g->arrived < live) return;
-    for (uint32_t k = 0; k < g->wave_count; k++) {
-        tw_emu_wave *w = &g->waves[k];
-        if (w->state != EMU_WAVE_BARRIER) continue;
-        tw_emu_report(w, -1, "a barrier that %u of the workgroup's %u waves skipped", g->wave_count - live,
-                      g->wave_count);
-        break;
-    }
-    complete_barrier(g);
 }
 
 /* ---- slices ---- */
@@ -143,7 +96,8 @@ static void start(emu_group *g, uint64_t number) {
     g->number = number;
     g->id = (tw_dim3){(uint32_t)(number % grid.x), (uint32_t)(number / grid.x % grid.y),
                       (uint32_t)(number / grid.x / grid.y)};
-    g->arrived = 0;
+    tw_emu_barrier_start(g);
+    tw_emu_copy_reset(g);
     g->in_turn = g->stop = g->traced_out = false;
     g->report_count = 0;
     if (g->lds_bytes) memset(g->lds_known, g->launch->check_unknown ? 0 : 0xff, g->lds_bytes);
@@ -163,10 +117,11 @@ void tw_emu_group_run(emu_group *g, uint64_t number) {
             running = true;
             run_slice(w);
             if (w->state == EMU_WAVE_DONE) {
-                tw_emu_lds_race_signal(w); /* barriers do not wait for it */
-                wave_ended(g);
+                tw_emu_copy_finish(w);
+                tw_emu_barrier_wave_ended(w);
             }
         }
     }
+    if (!g->stop) tw_emu_barrier_stuck(g);
     if (g->lds_dwords) tw_emu_lds_race_finish(g);
 }

@@ -15,9 +15,16 @@ typedef struct emu_report {
     char text[512];
 } emu_report;
 
-#define EMU_GROUP_REPORTS 32
+#define EMU_GROUP_REPORTS  32
+#define EMU_NAMED_BARRIERS 16 /* numbered from 1 */
+
+typedef struct emu_named_barrier {
+    uint32_t members, arrived;
+    uint32_t clock[EMU_MAX_WAVES], passed[EMU_MAX_WAVES]; /* lds_race.c */
+} emu_named_barrier;
 
 typedef struct emu_lds_dword emu_lds_dword; /* lds_race.c */
+typedef struct emu_copies emu_copies;       /* copy.c */
 
 struct emu_group {
     emu_launch_state *launch;
@@ -30,7 +37,11 @@ struct emu_group {
     uint32_t last_times[EMU_MAX_WAVES], barrier_clock[EMU_MAX_WAVES], passed_clock[EMU_MAX_WAVES];
     uint32_t shared_clock[EMU_MAX_WAVES];
     uint32_t lds_bytes;
-    uint32_t arrived;      /* waves at the barrier */
+    uint32_t arrived;       /* waves at the barrier */
+    uint32_t cluster_phase; /* how often the barrier of the cluster was complete */
+    emu_named_barrier named[EMU_NAMED_BARRIERS + 1];
+    emu_copies *copies; /* NULL: no wave of this group made one yet */
+    uint32_t copies_in_flight;
     bool in_turn;          /* all workgroups before this one are complete */
     bool stop, traced_out; /* a report ends the launch; a trace does */
     emu_report reports[EMU_GROUP_REPORTS];
@@ -57,6 +68,7 @@ struct emu_launch_state {
     emu_buffer *kernarg, *packet, *scratch;
     uint32_t scratch_bytes;  /* a work-item */
     uint32_t vgprs, agprs;   /* allocated */
+    uint32_t named_barriers; /* allocated */
     uint32_t file_registers; /* that an instruction can name */
     uint32_t rsrc1, rsrc2, rsrc3;
     uint16_t properties, preload;
@@ -73,9 +85,6 @@ void tw_emu_describe_address(const emu_memory *memory, uint64_t address, char *o
 /* Blocks until every earlier workgroup is complete: what happens after it in this workgroup happens as if
  * workgroups ran one after the other. */
 void tw_emu_wait_turn(tw_emu_wave *w);
-
-/* The wave has signalled the barrier; when all live waves have, they may pass. */
-void tw_emu_barrier_arrive(tw_emu_wave *w);
 
 /* Memory for workgroups of a launch; a group is used again for the next workgroup. NULL: no memory. */
 emu_group *tw_emu_group_new(emu_launch_state *launch);

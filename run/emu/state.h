@@ -199,7 +199,9 @@ enum {
     EMU_ROW_STORE = 1 << 15,
     EMU_ROW_D16_LO = 1 << 16,
     EMU_ROW_D16_HI = 1 << 17,
-    EMU_ROW_ORDERED = 1 << 18 /* an atomic whose outcome depends on the order of workgroups */
+    EMU_ROW_CLUSTER = 1 << 21, /* a load for all workgroups of a cluster */
+    EMU_ROW_DMA = 1 << 22,     /* LDS addresses from M0 on */
+    EMU_ROW_ORDERED = 1 << 18  /* an atomic whose outcome depends on the order of workgroups */
 };
 
 typedef enum emu_wave_state {
@@ -240,6 +242,10 @@ struct tw_emu_wave {
     uint64_t scratch_offset;                /* of this wave in the scratch buffer */
     uint32_t time, clock[EMU_MAX_WAVES];    /* lds_race.c */
     bool barrier_signalled, barrier_passed; /* a split barrier: signal sent; all signals there */
+    bool named_passed;                      /* the named barrier that the wave joined is complete */
+    uint8_t joined;                         /* a named barrier; 0: none */
+    int8_t waits_for;                       /* the number of the barrier that it waits for */
+    uint32_t cluster_phase;                 /* how often it has passed the barrier of the cluster */
     bool yield;                             /* let the other waves run */
 };
 

@@ -44,8 +44,8 @@ static unsigned chunk_bytes(const tw_emu_wave *w, const emu_inst *i, uint64_t ad
     return address % 4 ? 1 : 4;
 }
 
-static bool load_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, unsigned l,
-                      unsigned bytes, uint32_t *v, uint32_t *u) {
+static bool load_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half,
+                      unsigned l, unsigned bytes, uint32_t *v, uint32_t *u) {
     unsigned step = chunk_bytes(w, i, a->address[l], bytes);
     emu_place p;
     bool zero;
@@ -72,8 +72,8 @@ static bool load_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_address
 }
 
 /* Lane by lane, with every check. */
-static void load_lanes(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, uint32_t *value,
-                       uint32_t *unknown) {
+static void load_lanes(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half,
+                       uint32_t *value, uint32_t *unknown) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     for (uint32_t rest = a->active; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);

@@ -12,13 +12,15 @@ typedef struct emu_block_addresses {
     uint32_t scalar;             /* buffers: soffset */
     emu_resource resource;
     uint32_t active; /* lanes that have an address */
+    uint32_t half;
 } emu_block_addresses;
 
 void tw_emu_block_address(tw_emu_wave *w, const emu_inst *i, unsigned half, emu_block_addresses *a);
 
-/* Where all lanes lie in one buffer, or are loads out of the range of a buffer resource: that buffer, the offset of
- * every lane in it (0 for those that load nothing), and the lanes that do. NULL where it takes a closer look. */
-emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, emu_intent intent,
-                                uint64_t *offset, uint32_t *lanes);
+/* Where all lanes lie in one buffer, or are loads out of the range of a buffer resource: that buffer, the
+ * offset of every lane in it (0 for those that load nothing), and the lanes that do. NULL where it takes a
+ * closer look. */
+emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a,
+                                emu_intent intent, uint64_t *offset, uint32_t *lanes);
 
 #endif

@@ -69,6 +69,7 @@ static void buffer_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, e
 }
 
 void tw_emu_block_address(tw_emu_wave *w, const emu_inst *i, unsigned half, emu_block_addresses *a) {
+    a->half = half;
     a->active = known_lanes(w, &i->s[0], half, emu_exec_half(w, half));
     if (!scalar_known(w, &i->s[2]) || !scalar_known(w, &i->s[3])) a->active = 0;
     switch (emu_mem_space(i->row)) {
@@ -98,14 +99,14 @@ static bool buffer_targets(const emu_block_addresses *a, unsigned bytes, uint64_
     return bytes <= 4 || !(partly & a->active);
 }
 
-emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, emu_intent intent,
-                                uint64_t *offset, uint32_t *lanes) {
+emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a,
+                                emu_intent intent, uint64_t *offset, uint32_t *lanes) {
     unsigned bytes = emu_mem_bytes(i->row);
     uint64_t room[EMU_LANES];
     const uint64_t *target = a->address;
     emu_space space = emu_mem_space(i->row);
     *lanes = a->active;
-    if (space == EMU_SPACE_SCRATCH || w->launch->strict_alignment) return NULL;
+    if (space == EMU_SPACE_SCRATCH || w->launch->strict_alignment || w->group->copies_in_flight) return NULL;
     if (space == EMU_SPACE_BUFFER) {
         if (!buffer_targets(a, bytes, room, lanes)) return NULL;
         if (intent != EMU_READS && *lanes != a->active) return NULL;

@@ -125,6 +125,18 @@ uint32_t harness_random(uint32_t *state) {
     return *state = x;
 }
 
+void harness_expect(harness *h, tw_status status, const char *const *texts) {
+    const char *said = tw_diag_text(h->diag);
+    if (status != TW_ERR_DEVICE) fail_msg("no report: %s", tw_status_name(status));
+    for (; *texts; texts++) {
+        if (!strstr(said, *texts)) fail_msg("'%s' is not in:\n%s", *texts, said);
+    }
+}
+
+void harness_silent(harness *h, tw_status status) {
+    if (status != TW_OK) fail_msg("a false report:\n%s", tw_diag_text(h->diag));
+}
+
 typedef struct instance {
     const harness_case *test;
     const char *target, *level;
@@ -139,20 +151,25 @@ static void run_instance(void **state) {
     harness_close(&h);
 }
 
-int harness_main(const harness_case *cases, size_t count) {
-    size_t total = count * TARGET_COUNT * LEVEL_COUNT;
+int harness_main(const harness_case *cases, size_t count) { return harness_main_on("gfx", cases, count); }
+
+int harness_main_on(const char *targets, const harness_case *cases, size_t count) {
+    size_t total = count * TARGET_COUNT * LEVEL_COUNT, used = 0;
     struct CMUnitTest *tests = calloc(total, sizeof *tests);
     instance *instances = calloc(total, sizeof *instances);
     if (!tests || !instances) return 1;
     for (size_t k = 0; k < total; k++) {
-        instance *i = &instances[k];
-        i->test = &cases[k / (TARGET_COUNT * LEVEL_COUNT)];
-        i->target = TARGETS[k / LEVEL_COUNT % TARGET_COUNT];
+        const harness_case *test = &cases[k / (TARGET_COUNT * LEVEL_COUNT)];
+        const char *target = TARGETS[k / LEVEL_COUNT % TARGET_COUNT];
+        if (strncmp(target, targets, strlen(targets))) continue;
+        instance *i = &instances[used];
+        i->test = test;
+        i->target = target;
         i->level = LEVELS[k % LEVEL_COUNT];
         snprintf(i->name, sizeof i->name, "%s %s %s", i->test->name, i->target, i->level);
-        tests[k] = (struct CMUnitTest){i->name, run_instance, NULL, NULL, i};
+        tests[used++] = (struct CMUnitTest){i->name, run_instance, NULL, NULL, i};
     }
-    int failed = _cmocka_run_group_tests("emulator", tests, total, NULL, NULL);
+    int failed = _cmocka_run_group_tests("emulator", tests, used, NULL, NULL);
     free(tests);
     free(instances);
     return failed;

@@ -66,7 +66,15 @@ typedef struct harness_case {
     const char *file; /* of the kernels */
     void (*check)(harness *h);
 } harness_case;
+/* What the launch must say: TW_ERR_DEVICE and each of the texts (ended by NULL). */
+void harness_expect(harness *h, tw_status status, const char *const *texts);
+#define EXPECT(h, status, ...) harness_expect(h, status, (const char *const[]){__VA_ARGS__, NULL})
+/* ... or nothing at all. */
+void harness_silent(harness *h, tw_status status);
+
 int harness_main(const harness_case *cases, size_t count);
+/* The same for the targets whose names begin so. */
+int harness_main_on(const char *targets, const harness_case *cases, size_t count);
 
 /* A stream of test data that is the same everywhere. */
 uint32_t harness_random(uint32_t *state);

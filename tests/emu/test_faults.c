@@ -5,20 +5,6 @@
 
 enum { N = 100, ITEMS = 128 };
 
-/* The launch must fail, and each of the texts (ended by NULL) stand in what it said. */
-static void expect(harness *h, tw_status status, const char *const *texts) {
-    const char *said = tw_diag_text(h->diag);
-    if (status != TW_ERR_DEVICE) fail_msg("no report: %s", tw_status_name(status));
-    for (; *texts; texts++) {
-        if (!strstr(said, *texts)) fail_msg("'%s' is not in:\n%s", *texts, said);
-    }
-}
-#define EXPECT(h, status, ...) expect(h, status, (const char *const[]){__VA_ARGS__, NULL})
-
-static void silent(harness *h, tw_status status) {
-    if (status != TW_OK) fail_msg("a false report:\n%s", tw_diag_text(h->diag));
-}
-
 static uint64_t known(harness *h, const char *name, size_t bytes) {
     static const uint8_t ZEROS[4096];
     assert_true(bytes <= sizeof ZEROS);
@@ -27,7 +13,7 @@ static uint64_t known(harness *h, const char *name, size_t bytes) {
 
 static void check_load_past_end(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = known(h, "input", 4 * N);
-    silent(h, TRY(h, "load_past_end", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "load_past_end", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
     tw_status s = TRY(h, "load_past_end", 2, 64, PTR(out), PTR(in), I32(N), I32(3));
     EXPECT(h, s, "load_past_end: error: ", "load of 4 bytes out of bounds",
            "0 bytes past the end of 'input' (400 bytes at 0x", "workgroup (1, 0, 0)", "lane ");
@@ -35,28 +21,28 @@ static void check_load_past_end(harness *h) {
 
 static void check_load_before_start(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = known(h, "input", 4 * N);
-    silent(h, TRY(h, "load_before_start", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "load_before_start", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
     tw_status s = TRY(h, "load_before_start", 2, 64, PTR(out), PTR(in), I32(N), I32(2));
     EXPECT(h, s, "load of 4 bytes out of bounds", "8 bytes before 'input'", "wave 0, lane 0");
 }
 
 static void check_store_past_end(harness *h) {
     uint64_t out = known(h, "out", 4 * N);
-    silent(h, TRY(h, "store_past_end", 2, 64, PTR(out), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "store_past_end", 2, 64, PTR(out), I32(N), I32(0)));
     tw_status s = TRY(h, "store_past_end", 2, 64, PTR(out), I32(N), I32(1));
     EXPECT(h, s, "store of 4 bytes out of bounds", "0 bytes past the end of 'out'", "store");
 }
 
 static void check_atomic_past_end(harness *h) {
     uint64_t out = known(h, "out", 4 * N);
-    silent(h, TRY(h, "atomic_past_end", 2, 64, PTR(out), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "atomic_past_end", 2, 64, PTR(out), I32(N), I32(0)));
     tw_status s = TRY(h, "atomic_past_end", 2, 64, PTR(out), I32(N), I32(1));
     EXPECT(h, s, "atomic of 4 bytes out of bounds", "'out'");
 }
 
 static void check_pointers(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = known(h, "gone", 4 * N);
-    silent(h, TRY(h, "null_pointer", 1, 64, PTR(out), PTR(in)));
+    harness_silent(h, TRY(h, "null_pointer", 1, 64, PTR(out), PTR(in)));
     tw_status s = TRY(h, "null_pointer", 1, 64, PTR(out), PTR(0));
     EXPECT(h, s, "load of 4 bytes out of bounds: 0x0 is near no buffer");
     assert_int_equal(tw_emu_release(h->emu, in, h->diag), TW_OK);
@@ -66,44 +52,44 @@ static void check_pointers(harness *h) {
 
 static void check_misaligned(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = known(h, "in", 4 * N + 4);
-    silent(h, TRY(h, "misaligned_atomic", 1, 1, PTR(out), I32(4)));
+    harness_silent(h, TRY(h, "misaligned_atomic", 1, 1, PTR(out), I32(4)));
     tw_status s = TRY(h, "misaligned_atomic", 1, 1, PTR(out), I32(2));
     EXPECT(h, s, "misaligned access to 0x", "not a multiple of 4");
     /* Plain vector loads may be unaligned, unless the launch asks for more. */
-    silent(h, TRY(h, "misaligned_load", 1, 64, PTR(out), PTR(in), I32(2)));
+    harness_silent(h, TRY(h, "misaligned_load", 1, 64, PTR(out), PTR(in), I32(2)));
     h->strict_checks = TW_EMU_STRICT_ALIGNMENT;
-    silent(h, TRY(h, "misaligned_load", 1, 64, PTR(out), PTR(in), I32(0)));
+    harness_silent(h, TRY(h, "misaligned_load", 1, 64, PTR(out), PTR(in), I32(0)));
     s = TRY(h, "misaligned_load", 1, 64, PTR(out), PTR(in), I32(2));
     EXPECT(h, s, "misaligned access to 0x", "not a multiple of 4");
 }
 
 static void check_unknown_branch(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = harness_buffer(h, "in", NULL, 4 * N);
-    silent(h, TRY(h, "unknown_branch", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "unknown_branch", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
     tw_status s = TRY(h, "unknown_branch", 2, 64, PTR(out), PTR(in), I32(N), I32(1));
     EXPECT(h, s, "bits that nobody wrote", "workgroup (0, 0, 0), wave 0");
     /* The same with the check off. */
     h->disabled_checks = TW_EMU_CHECK_UNINITIALISED;
-    silent(h, TRY(h, "unknown_branch", 2, 64, PTR(out), PTR(in), I32(N), I32(1)));
+    harness_silent(h, TRY(h, "unknown_branch", 2, 64, PTR(out), PTR(in), I32(N), I32(1)));
 }
 
 static void check_unknown_lanes(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = harness_buffer(h, "in", NULL, 4 * N);
-    silent(h, TRY(h, "unknown_lanes", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "unknown_lanes", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
     tw_status s = TRY(h, "unknown_lanes", 2, 64, PTR(out), PTR(in), I32(N), I32(1));
     EXPECT(h, s, "bits that nobody wrote");
 }
 
 static void check_unknown_address(harness *h) {
     uint64_t out = known(h, "out", 4 * N), in = harness_buffer(h, "in", NULL, 4 * N);
-    silent(h, TRY(h, "unknown_address", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
+    harness_silent(h, TRY(h, "unknown_address", 2, 64, PTR(out), PTR(in), I32(N), I32(0)));
     tw_status s = TRY(h, "unknown_address", 2, 64, PTR(out), PTR(in), I32(N), I32(1));
     EXPECT(h, s, "an address is made of bits that nobody wrote");
 }
 
 static void check_unknown_argument(harness *h) {
     uint64_t out = known(h, "out", 4 * N);
-    silent(h, TRY(h, "unknown_argument", 1, 64, PTR(out), I32(64)));
+    harness_silent(h, TRY(h, "unknown_argument", 1, 64, PTR(out), I32(64)));
     h->forget_arguments = 1;
     tw_status s = TRY(h, "unknown_argument", 1, 64, PTR(out), I32(64));
     EXPECT(h, s, "bits that nobody wrote");
@@ -112,7 +98,7 @@ static void check_unknown_argument(harness *h) {
 static void check_unknown_bits(harness *h) {
     uint64_t out = known(h, "out", 4 * 64), in = harness_buffer(h, "in", NULL, 4 * 64);
     int32_t got[64];
-    silent(h, TRY(h, "unknown_bits", 1, 64, PTR(out), PTR(in), I32(0)));
+    harness_silent(h, TRY(h, "unknown_bits", 1, 64, PTR(out), PTR(in), I32(0)));
     harness_read(h, out, got, sizeof got);
     for (int i = 0; i < 64; i++)
         assert_int_equal(got[i], 2);
@@ -120,7 +106,7 @@ static void check_unknown_bits(harness *h) {
 
 static void check_unknown_lds(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    silent(h, TRY(h, "unknown_lds", 1, ITEMS, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "unknown_lds", 1, ITEMS, PTR(out), I32(0)));
     /* What is unknown may be stored; a comparison that becomes a select decides nothing. */
     uint32_t got[ITEMS];
     tw_status s = TRY(h, "unknown_lds", 1, ITEMS, PTR(out), I32(1));
@@ -134,23 +120,23 @@ static void check_unknown_lds(harness *h) {
 
 static void check_missing_barrier(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    silent(h, TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(0)));
     tw_status s = TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(1));
     EXPECT(h, s, "race in LDS", "without a barrier between");
     h->disabled_checks = TW_EMU_CHECK_LDS_RACES | TW_EMU_CHECK_UNINITIALISED;
-    silent(h, TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(1)));
+    harness_silent(h, TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(1)));
 }
 
 static void check_missing_second_barrier(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    silent(h, TRY(h, "missing_second_barrier", 2, ITEMS, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "missing_second_barrier", 2, ITEMS, PTR(out), I32(0)));
     tw_status s = TRY(h, "missing_second_barrier", 2, ITEMS, PTR(out), I32(1));
     EXPECT(h, s, "race in LDS", "without a barrier between");
 }
 
 static void check_missing_barrier_of_atomics(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    silent(h, TRY(h, "missing_barrier_of_atomics", 2, ITEMS, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "missing_barrier_of_atomics", 2, ITEMS, PTR(out), I32(0)));
     tw_status s = TRY(h, "missing_barrier_of_atomics", 2, ITEMS, PTR(out), I32(1));
     /* At -O0 the atomics have results, through which waves may wait for each other. */
     if (strcmp(h->level, "O0")) EXPECT(h, s, "race in LDS");
@@ -159,7 +145,7 @@ static void check_missing_barrier_of_atomics(harness *h) {
 static void check_lock(harness *h) {
     uint32_t got;
     uint64_t out = known(h, "out", 4);
-    silent(h, TRY(h, "lock", 1, ITEMS, PTR(out)));
+    harness_silent(h, TRY(h, "lock", 1, ITEMS, PTR(out)));
     harness_read(h, out, &got, sizeof got);
     assert_int_equal(got, 2003);
 }
@@ -167,14 +153,14 @@ static void check_lock(harness *h) {
 static void check_lds_past_end(harness *h) {
     uint64_t out = known(h, "out", 4 * 64);
     const harness_arg good[] = {PTR(out), I32(64), I32(0)}, bad[] = {PTR(out), I32(64), I32(1)};
-    silent(h, harness_try(h, "lds_past_end", (tw_dim3){1, 1, 1}, (tw_dim3){64, 1, 1}, 256, good, 3));
+    harness_silent(h, harness_try(h, "lds_past_end", (tw_dim3){1, 1, 1}, (tw_dim3){64, 1, 1}, 256, good, 3));
     tw_status s = harness_try(h, "lds_past_end", (tw_dim3){1, 1, 1}, (tw_dim3){64, 1, 1}, 256, bad, 3);
     EXPECT(h, s, "load of 4 bytes out of bounds: byte 256 of LDS, of which the workgroup has 256", "lane 0");
 }
 
 static void check_skipped_barrier(harness *h) {
     uint64_t out = known(h, "out", 4 * 256);
-    silent(h, TRY(h, "skipped_barrier", 1, 256, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "skipped_barrier", 1, 256, PTR(out), I32(0)));
     tw_status s = TRY(h, "skipped_barrier", 1, 256, PTR(out), I32(1));
     EXPECT(h, s, "a barrier that ", " of the workgroup's ", " waves skipped");
 }
@@ -182,7 +168,7 @@ static void check_skipped_barrier(harness *h) {
 static void check_endless(harness *h) {
     uint64_t out = known(h, "out", 4);
     h->budget = 20000;
-    silent(h, TRY(h, "endless", 1, 1, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "endless", 1, 1, PTR(out), I32(0)));
     out = known(h, "out", 4);
     tw_status s = TRY(h, "endless", 1, 1, PTR(out), I32(1));
     EXPECT(h, s, "an endless loop", "(got 20000)");
@@ -190,21 +176,21 @@ static void check_endless(harness *h) {
 
 static void check_past_kernarg(harness *h) {
     uint64_t out = known(h, "out", 4);
-    silent(h, TRY(h, "past_kernarg", 1, 1, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "past_kernarg", 1, 1, PTR(out), I32(0)));
     tw_status s = TRY(h, "past_kernarg", 1, 1, PTR(out), I32(1));
     EXPECT(h, s, "out of bounds", "past the end of 'kernarg segment'");
 }
 
 static void check_trap(harness *h) {
     uint64_t out = known(h, "out", 4);
-    silent(h, TRY(h, "trap", 1, 1, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "trap", 1, 1, PTR(out), I32(0)));
     tw_status s = TRY(h, "trap", 1, 1, PTR(out), I32(1));
     EXPECT(h, s, "the kernel trapped");
 }
 
 static void check_unknown_instruction(harness *h) {
     uint64_t out = known(h, "out", 4);
-    silent(h, TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(0)));
     tw_status s = TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(1));
     EXPECT(h, s, "the emulator does not know this instruction: the mnemonic is not known",
            "'s_incperflevel 3'", "unknown_instruction: error");
@@ -212,21 +198,21 @@ static void check_unknown_instruction(harness *h) {
 
 static void check_wild_jump(harness *h) {
     uint64_t out = known(h, "out", 4);
-    silent(h, TRY(h, "wild_jump", 1, 1, PTR(out), PTR(0)));
+    harness_silent(h, TRY(h, "wild_jump", 1, 1, PTR(out), PTR(0)));
     tw_status s = TRY(h, "wild_jump", 1, 1, PTR(out), PTR(out));
     EXPECT(h, s, "a jump to an address that holds no code");
 }
 
 static void check_scratch_past_end(harness *h) {
     uint64_t out = known(h, "out", 4 * 64);
-    silent(h, TRY(h, "scratch_past_end", 1, 64, PTR(out), I32(3), I32(0)));
+    harness_silent(h, TRY(h, "scratch_past_end", 1, 64, PTR(out), I32(3), I32(0)));
     tw_status s = TRY(h, "scratch_past_end", 1, 64, PTR(out), I32(3), I32(1));
     EXPECT(h, s, "out of bounds");
 }
 
 static void check_write_kernarg(harness *h) {
     uint64_t out = known(h, "out", 4);
-    silent(h, TRY(h, "write_kernarg", 1, 1, PTR(out), I32(0)));
+    harness_silent(h, TRY(h, "write_kernarg", 1, 1, PTR(out), I32(0)));
     tw_status s = TRY(h, "write_kernarg", 1, 1, PTR(out), I32(1));
     EXPECT(h, s, "'kernarg segment', which kernels may only read");
 }
@@ -237,7 +223,7 @@ static void check_buffer_range(harness *h) {
     for (uint32_t i = 0; i < SIZE; i++)
         data[i] = i * i + 1;
     uint64_t out = known(h, "out", 4 * 64), in = harness_buffer(h, "data", data, sizeof data);
-    silent(h, TRY(h, "buffer_range", 1, 64, PTR(out), PTR(in), I32(SIZE), I32(0)));
+    harness_silent(h, TRY(h, "buffer_range", 1, 64, PTR(out), PTR(in), I32(SIZE), I32(0)));
     harness_read(h, out, got, sizeof got);
     for (uint32_t i = 0; i < 64; i++) {
         static const uint32_t FACTOR[4] = {3, 5, 7, 11};

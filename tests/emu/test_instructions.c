@@ -40,7 +40,9 @@ static uint32_t fma_in(tw_float_format f, uint64_t a, uint64_t b, uint64_t c) {
 static uint32_t f32(uint64_t a, uint64_t b, uint64_t c) {
     return fma_in(TW_FLOAT_F32, (uint32_t)a, (uint32_t)b, (uint32_t)c);
 }
-static uint32_t f16(uint32_t a, uint32_t b, uint32_t c) { return fma_in(TW_FLOAT_F16, a & 0xffff, b & 0xffff, c & 0xffff); }
+static uint32_t f16(uint32_t a, uint32_t b, uint32_t c) {
+    return fma_in(TW_FLOAT_F16, a & 0xffff, b & 0xffff, c & 0xffff);
+}
 static uint64_t f64(uint64_t a, uint64_t b, uint64_t c) {
     return tw_float_fma(TW_FLOAT_F64, a, b, c, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
 }
@@ -77,8 +79,10 @@ static uint32_t minmax32(uint32_t a, uint32_t b, bool largest, bool ieee) {
     return (x < y) != largest ? a : b;
 }
 static uint32_t middle32(uint32_t a, uint32_t b, uint32_t c) {
-    if (is_nan32(a) || is_nan32(b) || is_nan32(c)) return minmax32(minmax32(a, b, false, false), c, false, false);
-    /* By equality of numbers, as the ISA manuals and LLVM's folding have it: of two zeros the later one counts. */
+    if (is_nan32(a) || is_nan32(b) || is_nan32(c))
+        return minmax32(minmax32(a, b, false, false), c, false, false);
+    /* By equality of numbers, as the ISA manuals and LLVM's folding have it: of two zeros the later one
+     * counts. */
     double most = fmax(fmax(number(a), number(b)), number(c));
     return number(a) == most ? minmax32(b, c, true, false)
                              : minmax32(a, number(b) == most ? c : b, true, false);
@@ -171,8 +175,12 @@ static uint32_t picked_bytes(uint32_t a, uint32_t b, uint32_t selectors) {
     memcpy(&r, out, 4);
     return r;
 }
-static uint32_t add_to(uint64_t a, uint64_t b, uint64_t limit) { return (uint32_t)(a + b > limit ? limit : a + b); }
-static uint32_t signed_limit(int64_t v) { return (uint32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v); }
+static uint32_t add_to(uint64_t a, uint64_t b, uint64_t limit) {
+    return (uint32_t)(a + b > limit ? limit : a + b);
+}
+static uint32_t signed_limit(int64_t v) {
+    return (uint32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
+}
 static uint32_t short_limit(int32_t v) { return (uint32_t)(v > 32767 ? 32767 : v < -32768 ? -32768 : v); }
 static int compare_i(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -201,7 +209,8 @@ static uint32_t byte_differences(uint32_t a, uint32_t b) {
 static uint32_t byte_products(uint32_t a, uint32_t b, bool signed_a, bool signed_b) {
     int32_t sum = 0;
     for (int i = 0; i < 32; i += 8)
-        sum += (signed_a ? (int8_t)(a >> i) : (int)(a >> i & 255)) * (signed_b ? (int8_t)(b >> i) : (int)(b >> i & 255));
+        sum += (signed_a ? (int8_t)(a >> i) : (int)(a >> i & 255)) *
+               (signed_b ? (int8_t)(b >> i) : (int)(b >> i & 255));
     return (uint32_t)sum;
 }
 
@@ -213,18 +222,18 @@ typedef struct instruction {
     uint64_t (*expected)(const uint64_t *in);
 } instruction;
 
-#define A  ((uint32_t)in[0])
-#define B  ((uint32_t)in[1])
-#define C  ((uint32_t)in[2])
-#define AA (in[0])
-#define BB (in[1])
-#define CC (in[2])
+#define A             ((uint32_t)in[0])
+#define B             ((uint32_t)in[1])
+#define C             ((uint32_t)in[2])
+#define AA            (in[0])
+#define BB            (in[1])
+#define CC            (in[2])
 #define NAME_AT(line) expected_##line
 #define NAME(line)    NAME_AT(line)
-#define I(targets, types, text, ...)                                                                         \
-    static uint64_t NAME(__LINE__)(const uint64_t *in) {                                                     \
-        (void)in;                                                                                            \
-        return (uint64_t)(__VA_ARGS__);                                                                      \
+#define I(targets, types, text, ...)                     \
+    static uint64_t NAME(__LINE__)(const uint64_t *in) { \
+        (void)in;                                        \
+        return (uint64_t)(__VA_ARGS__);                  \
     }
 #include "tests/emu/instructions.def"
 #undef I
@@ -270,7 +279,8 @@ static void append_kernel(tw_strbuf *ir, const instruction *t, unsigned number, 
                          "  %%a%u = getelementptr i64, ptr addrspace(1) %%p, i32 %u\n"
                          "  %%%s%u = load %s, ptr addrspace(1) %%a%u\n",
                          n, n, scalar ? "w" : "v", n, source, n);
-        if (scalar) tw_strbuf_printf(ir, "  %%v%u = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %%w%u)\n", n, n);
+        if (scalar)
+            tw_strbuf_printf(ir, "  %%v%u = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %%w%u)\n", n, n);
     }
     tw_strbuf_printf(ir, "  %%r = call %s asm sideeffect \"", type);
     append_asm(ir, t->text, wave64);
@@ -284,7 +294,8 @@ static void append_kernel(tw_strbuf *ir, const instruction *t, unsigned number, 
     }
     tw_strbuf_append(ir, ")\n");
     if (*result != 'd') tw_strbuf_printf(ir, "  %%z = zext %s %%r to i64\n", type);
-    tw_strbuf_printf(ir, "  store i64 %s, ptr addrspace(1) %%q\n  ret void\n}\n", *result == 'd' ? "%r" : "%z");
+    tw_strbuf_printf(ir, "  store i64 %s, ptr addrspace(1) %%q\n  ret void\n}\n",
+                     *result == 'd' ? "%r" : "%z");
 }
 
 static tw_code_object *assemble(const char *target, unsigned bit, bool wave64) {
@@ -317,9 +328,11 @@ static tw_code_object *assemble(const char *target, unsigned bit, bool wave64) {
 enum { ITEMS = 64, ROUNDS = 6 };
 
 static uint64_t pick(uint32_t *seed) {
-    static const uint32_t EDGES[] = {0,          SIGN,       1,          0xffffffffu, 0x7fffffffu, 0x7f800000u, 0xff800000u, 0x7fc00001u,
-                                     0x7f800001u, 0xffc12345u, 0x00800000u, 0x007fffffu, 0x3f800000u, 0xbf800000u, 0x7f7fffffu, 0x3c003c00u,
-                                     0x7c00fc00u, 0x7e017c01u, 0x040003ffu, 0x4f000000u, 0xcf000000u, 0x4b000001u, 31,          0x33800001u};
+    static const uint32_t EDGES[] = {0,           SIGN,        1,           0xffffffffu, 0x7fffffffu,
+                                     0x7f800000u, 0xff800000u, 0x7fc00001u, 0x7f800001u, 0xffc12345u,
+                                     0x00800000u, 0x007fffffu, 0x3f800000u, 0xbf800000u, 0x7f7fffffu,
+                                     0x3c003c00u, 0x7c00fc00u, 0x7e017c01u, 0x040003ffu, 0x4f000000u,
+                                     0xcf000000u, 0x4b000001u, 31,          0x33800001u};
     uint32_t r = harness_random(seed), v = harness_random(seed);
     if (r % 3 == 0) return EDGES[r / 3 % (sizeof EDGES / sizeof EDGES[0])];
     if (r % 3 == 1) v = 0x3f000000u + (v & 0x81ffffffu); /* floats that meet each other */
@@ -328,7 +341,8 @@ static uint64_t pick(uint32_t *seed) {
 
 static void run_table(void **state) {
     const char *target = *state;
-    static const char *const NAMES[] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
+    static const char *const NAMES[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
+                                        "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
     unsigned bit = 1;
     for (unsigned k = 0; strcmp(NAMES[k], target); k++)
         bit *= 2;
@@ -336,7 +350,8 @@ static void run_table(void **state) {
     harness_open_object(&h, assemble(target, bit, bit & _9), target);
     uint32_t seed = 99;
     static uint64_t in[ITEMS][4], out[ITEMS];
-    uint64_t din = harness_buffer(&h, "in", NULL, sizeof in), dout = harness_buffer(&h, "out", NULL, sizeof out);
+    uint64_t din = harness_buffer(&h, "in", NULL, sizeof in),
+             dout = harness_buffer(&h, "out", NULL, sizeof out);
     unsigned wrong = 0;
     for (unsigned k = 0; k < COUNT; k++) {
         if (!(TABLE[k].targets & bit)) continue;
@@ -361,8 +376,9 @@ static void run_table(void **state) {
                 uint64_t mask = *result == 'd' ? UINT64_MAX : *result == 'h' ? 0xffff : UINT32_MAX;
                 uint64_t want = TABLE[k].expected(in[i]) & mask;
                 if ((out[i] & mask) == want) continue;
-                print_error("%s: %llx, %llx, %llx gives %llx, not %llx\n", TABLE[k].text, (unsigned long long)in[i][0],
-                            (unsigned long long)in[i][1], (unsigned long long)in[i][2], (unsigned long long)(out[i] & mask),
+                print_error("%s: %llx, %llx, %llx gives %llx, not %llx\n", TABLE[k].text,
+                            (unsigned long long)in[i][0], (unsigned long long)in[i][1],
+                            (unsigned long long)in[i][2], (unsigned long long)(out[i] & mask),
                             (unsigned long long)want);
                 wrong++;
                 round = ROUNDS;
@@ -375,9 +391,12 @@ static void run_table(void **state) {
 }
 
 int main(void) {
-#define TARGET(name) {name, run_table, NULL, NULL, name}
-    static char names[8][8] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
-    const struct CMUnitTest tests[] = {TARGET(names[0]), TARGET(names[1]), TARGET(names[2]), TARGET(names[3]),
-                                       TARGET(names[4]), TARGET(names[5]), TARGET(names[6]), TARGET(names[7])};
+#define TARGET(name) \
+    { name, run_table, NULL, NULL, name }
+    static char names[8][8] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
+                               "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
+    const struct CMUnitTest tests[] = {TARGET(names[0]), TARGET(names[1]), TARGET(names[2]),
+                                       TARGET(names[3]), TARGET(names[4]), TARGET(names[5]),
+                                       TARGET(names[6]), TARGET(names[7])};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
