@@ -22,6 +22,7 @@
 #include "jit/code_object.h"
 #include "jit/compile.h"
 #include "jit/compiler.h"
+#include "jit/offload_bundle.h"
 #include "lower/flavor.h"
 #include "lower/lower.h"
 #include "run/bundle.h"

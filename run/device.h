@@ -109,9 +109,12 @@ typedef struct tw_launch_counts {
     uint64_t wave_instructions;
     uint64_t valu, salu, vmem, smem, lds, matrix, branch, other;
     uint64_t global_bytes_read, global_bytes_written, lds_bytes_read, lds_bytes_written;
-    uint64_t lds_bank_conflicts; /* extra cycles */
+    uint64_t lds_bank_conflicts; /* extra cycles; the model stands in docs/emulator.md */
     uint64_t waves, workgroups;
     uint64_t nanoseconds; /* host time */
+    uint64_t waits;       /* s_waitcnt, s_wait_*, s_delay_alu: instructions */
+    uint64_t scalar_bytes_read;
+    uint64_t scratch_bytes_read, scratch_bytes_written;
 } tw_launch_counts;
 TW_API tw_launch_counts tw_device_last_counts(const tw_device *device);
 

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Moves whenever a public struct, a status or an opcode number changes. */
-#define TW_ABI_VERSION 1
+#define TW_ABI_VERSION 2
 
 /* Numbers are part of the ABI: append only. */
 typedef enum tw_status {

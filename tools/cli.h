@@ -24,6 +24,7 @@ typedef struct cli_command {
     X("emit-ir", emit_ir, "tile IR, LLVM IR or ISA of an instance or a tile IR file")      \
     X("compile", compile, "compile to a code object, with statistics")                     \
     X("run", run, "run an instance's plan on a device and check its numbers")              \
+    X("exec", exec, "run a kernel of any code object or offload bundle")                   \
     X("replay", replay, "run and check a bundle")                                          \
     X("golden", golden, "check or record the hashes of the lowered text")                  \
     X("identity", identity, "check that every way to a kernel gives the same code object") \

@@ -7,6 +7,7 @@
 #include "support/fail.h"
 #include "tools/cli.h"
 #include "tools/job.h"
+#include "tools/profile.h"
 #include "tools/source.h"
 
 typedef struct options {
@@ -70,32 +71,8 @@ static json_t *launch_rows(const cli_job *job, const tw_launch_counts *counts, b
     json_t *rows = json_array();
     for (size_t i = 0; i < tw_plan_launch_count(job->job->plan); i++) {
         const tw_plan_launch *launch = tw_plan_launch_at(job->job->plan, i);
-        const tw_launch_counts *c = &counts[i];
-        char grid[40], block[40];
-        snprintf(grid, sizeof grid, "%u,%u,%u", launch->grid.x, launch->grid.y, launch->grid.z);
-        snprintf(block, sizeof block, "%u,%u,%u", launch->block.x, launch->block.y, launch->block.z);
-        json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:f}", "kernel", launch->kernel, "grid", grid, "block",
-                                block, "waves", (json_int_t)c->waves, "ms", (double)c->nanoseconds / 1e6);
-        const struct {
-            const char *name;
-            uint64_t value;
-        } more[] = {{"instructions", c->wave_instructions},
-                    {"valu", c->valu},
-                    {"salu", c->salu},
-                    {"vmem", c->vmem},
-                    {"smem", c->smem},
-                    {"lds", c->lds},
-                    {"matrix", c->matrix},
-                    {"branch", c->branch},
-                    {"other", c->other},
-                    {"bytes_read", c->global_bytes_read},
-                    {"bytes_written", c->global_bytes_written},
-                    {"lds_read", c->lds_bytes_read},
-                    {"lds_written", c->lds_bytes_written},
-                    {"lds_conflicts", c->lds_bank_conflicts}};
-        for (size_t m = 0; m < (profile ? sizeof more / sizeof more[0] : 1); m++)
-            json_object_set_new(row, more[m].name, json_integer((json_int_t)more[m].value));
-        json_array_append_new(rows, row);
+        json_array_append_new(
+            rows, cli_launch_row(launch->kernel, launch->grid, launch->block, &counts[i], profile));
     }
     return rows;
 }
@@ -170,13 +147,6 @@ static int print_results(const options *o, const tw_device *device, json_t *laun
     if (o->output.json)
         return cli_print_object(&o->output, json_pack("{s:s, s:o, s:o}", "device", tw_device_name(device),
                                                       "launches", launches, "outputs", outputs));
-    static const cli_column short_columns[] = {{"kernel", "kernel"},
-                                               {"grid", "grid"},
-                                               {"block", "block"},
-                                               {"waves", "waves"},
-                                               {"instructions", "instructions"},
-                                               {"ms", "ms"},
-                                               {NULL, NULL}};
     static const cli_column columns[] = {{"output", "output"},
                                          {"format", "format"},
                                          {"elements", "elements"},
@@ -189,18 +159,7 @@ static int print_results(const options *o, const tw_device *device, json_t *laun
                                          {"nan_errors", "NaN only here"},
                                          {NULL, NULL}};
     printf("device %s\n", tw_device_name(device));
-    int code = CLI_OK;
-    if (o->profile) {
-        size_t i;
-        json_t *row;
-        json_array_foreach(launches, i, row) {
-            putchar('\n');
-            if (cli_print_object(&o->output, json_incref(row)) != CLI_OK) code = CLI_FAILED;
-        }
-        json_decref(launches);
-    } else {
-        code = cli_print_table(&o->output, short_columns, launches);
-    }
+    int code = cli_print_launches(&o->output, launches, o->profile);
     if (json_array_size(outputs) == 0) {
         json_decref(outputs);
         return code;

@@ -88,15 +88,20 @@ static void add_counts(tw_launch_counts *c, emu_group *g) {
     c->lds += classes[EMU_CLASS_LDS];
     c->matrix += classes[EMU_CLASS_MATRIX];
     c->branch += classes[EMU_CLASS_BRANCH];
+    c->waits += classes[EMU_CLASS_WAIT];
     c->other += classes[EMU_CLASS_OTHER];
     c->global_bytes_read += g->bytes_read;
     c->global_bytes_written += g->bytes_written;
+    c->scalar_bytes_read += g->scalar_read;
+    c->scratch_bytes_read += g->scratch_read;
+    c->scratch_bytes_written += g->scratch_written;
     c->lds_bytes_read += g->lds_read;
     c->lds_bytes_written += g->lds_written;
     c->lds_bank_conflicts += g->bank_conflicts;
     c->waves += g->wave_count;
     c->workgroups++;
     g->bytes_read = g->bytes_written = g->lds_read = g->lds_written = g->bank_conflicts = 0;
+    g->scalar_read = g->scratch_read = g->scratch_written = 0;
 }
 
 /* Whether the loop over workgroups goes on. */
@@ -253,6 +258,13 @@ static tw_status make_scratch(emu_launch_state *s, unsigned threads, tw_diag *di
     return tw_emu_memory_alloc(s->memory, group * threads, "scratch", &s->scratch, diag);
 }
 
+/* Where arguments are preloaded, the first 256 bytes of a gfx9 kernel load them for firmware that does not do
+ * it; firmware that does starts behind them. Later hardware has always done it, and kernels have no such code.
+ * Source: LLVM's AMDGPU usage guide, preloaded kernel arguments. */
+static uint64_t preload_prologue(const emu_launch_state *s) {
+    return s->isa == TW_ISA_GFX9 && (s->preload & 0x7f) ? 256 : 0;
+}
+
 static tw_status prepare(tw_emu_module *module, const tw_emu_launch *o, emu_launch_state *s, tw_diag *diag) {
     tw_emu *emu = module->emu;
     tw_status status = check_shape(emu, o, diag);
@@ -277,7 +289,7 @@ static tw_status prepare(tw_emu_module *module, const tw_emu_launch *o, emu_laun
     register_counts(s);
     status = tw_emu_module_code(module, s->target.wave_size, &s->code, diag);
     if (status != TW_OK) return status;
-    s->entry = tw_emu_code_at(s->code, module->bias + o->kernel->entry_address);
+    s->entry = tw_emu_code_at(s->code, module->bias + o->kernel->entry_address + preload_prologue(s));
     return s->entry ? TW_OK : tw_fail_no_memory(diag);
 }
 

@@ -222,7 +222,7 @@ LM uint64_t scalar_half(float f) {
 #define WAIT(N_, counter)          \
     {.name = #N_,                  \
      .bind = EMU_BIND_WAIT,        \
-     .cls = EMU_CLASS_OTHER,       \
+     .cls = EMU_CLASS_WAIT,        \
      .arg = EMU_COUNTER_##counter, \
      .exec = tw_emu_exec_wait},
 

@@ -47,6 +47,7 @@ struct emu_group {
     emu_report reports[EMU_GROUP_REPORTS];
     uint32_t report_count;
     uint64_t bytes_read, bytes_written, lds_read, lds_written, bank_conflicts;
+    uint64_t scalar_read, scratch_read, scratch_written;
     uint64_t scratch_offset; /* where the scratch of this group's waves begins */
     uint32_t *registers;     /* values and unknown bits of all waves */
     uint8_t *flags;

@@ -18,7 +18,7 @@ static void load_words(tw_emu_wave *w, const emu_inst *i, uint64_t address, unsi
         d.words = 1;
         if (i->d.reg != EMU_S_NULL) tw_emu_scalar_write(w, &d, v, unknown);
     }
-    w->group->bytes_read += bytes;
+    w->group->scalar_read += bytes;
 }
 
 static uint64_t scalar_offset(tw_emu_wave *w, const emu_inst *i, unsigned bytes) {

@@ -106,7 +106,7 @@ typedef uint32_t (*emu_lane_fn)(uint32_t *d, const uint32_t *a, const uint32_t *
 /* A scalar operation: sources in, result out, SCC in and out. */
 typedef uint64_t (*emu_scalar_fn)(uint64_t a, uint64_t b, uint64_t c, unsigned *scc);
 
-/* Instruction classes, in the order of tw_launch_counts. */
+/* Instruction classes. */
 typedef enum emu_class {
     EMU_CLASS_VALU = 0,
     EMU_CLASS_SALU,
@@ -115,6 +115,7 @@ typedef enum emu_class {
     EMU_CLASS_LDS,
     EMU_CLASS_MATRIX,
     EMU_CLASS_BRANCH,
+    EMU_CLASS_WAIT,
     EMU_CLASS_OTHER,
     EMU_CLASS_COUNT
 } emu_class;

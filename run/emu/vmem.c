@@ -112,7 +112,8 @@ static bool load_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addres
 void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     uint32_t value[2][MAX_WORDS * EMU_LANES], unknown[2][MAX_WORDS * EMU_LANES], loaded[2] = {0, 0};
-    bool any[2] = {false, false};
+    bool any[2] = {false, false}, scratch = emu_mem_space(i->row) == EMU_SPACE_SCRATCH;
+    uint64_t *counter = scratch ? &w->group->scratch_read : &w->group->bytes_read;
     for (unsigned half = 0; half < w->halves; half++) {
         emu_block_addresses a;
         tw_emu_block_address(w, i, half, &a);
@@ -122,7 +123,7 @@ void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
             load_lanes(w, i, &a, half, value[half], unknown[half]);
             any[half] = true;
         }
-        w->group->bytes_read += (uint64_t)__builtin_popcount(a.active) * bytes;
+        *counter += (uint64_t)__builtin_popcount(a.active) * bytes;
     }
     for (unsigned half = 0; half < w->halves; half++) {
         if (bytes < 4) any[half] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half]);
@@ -180,11 +181,13 @@ static bool store_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
 }
 
 void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i) {
+    bool scratch = emu_mem_space(i->row) == EMU_SPACE_SCRATCH;
+    uint64_t *counter = scratch ? &w->group->scratch_written : &w->group->bytes_written;
     for (unsigned half = 0; half < w->halves; half++) {
         emu_block_addresses a;
         tw_emu_block_address(w, i, half, &a);
         if (a.active && !store_block(w, i, &a, half)) store_lanes(w, i, &a, half);
-        w->group->bytes_written += (uint64_t)__builtin_popcount(a.active) * emu_mem_bytes(i->row);
+        *counter += (uint64_t)__builtin_popcount(a.active) * emu_mem_bytes(i->row);
     }
 }
 

@@ -6,7 +6,7 @@
 
 static void the_version_is_the_one_pinned_here(void **state) {
     (void)state;
-    assert_int_equal(TW_ABI_VERSION, 1);
+    assert_int_equal(TW_ABI_VERSION, 2);
 }
 
 #define SIZE(type, size)           assert_int_equal(sizeof(type), size)

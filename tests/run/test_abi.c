@@ -10,7 +10,7 @@
 
 static void the_version_is_the_one_pinned_here(void **state) {
     (void)state;
-    assert_int_equal(TW_ABI_VERSION, 1);
+    assert_int_equal(TW_ABI_VERSION, 2);
 }
 
 static void devices_keep_their_layout(void **state) {
@@ -23,12 +23,13 @@ static void devices_keep_their_layout(void **state) {
     SIZE(tw_kernarg_pointer, 24);
     FIELD(tw_kernarg_pointer, buffer, 8);
     FIELD(tw_kernarg_pointer, byte_offset, 16);
-    SIZE(tw_launch_counts, 136);
+    SIZE(tw_launch_counts, 168);
     FIELD(tw_launch_counts, valu, 8);
     FIELD(tw_launch_counts, matrix, 48);
     FIELD(tw_launch_counts, global_bytes_read, 72);
     FIELD(tw_launch_counts, lds_bank_conflicts, 104);
     FIELD(tw_launch_counts, nanoseconds, 128);
+    FIELD(tw_launch_counts, scratch_bytes_written, 160);
     assert_int_equal(TW_LAUNCH_BUFFER, 0);
     assert_int_equal(TW_LAUNCH_F64, 4);
     assert_int_equal(TW_LAUNCH_NULL, 6);
@@ -69,7 +70,7 @@ static void bundles_keep_their_layout(void **state) {
     SIZE(tw_bundle_mismatch, 104);
     FIELD(tw_bundle_mismatch, index, 72);
     FIELD(tw_bundle_mismatch, bound, 96);
-    SIZE(tw_bundle_report, 1832);
+    SIZE(tw_bundle_report, 1864);
     FIELD(tw_bundle_report, worst, 16);
     FIELD(tw_bundle_report, first, 32);
     FIELD(tw_bundle_report, counts, 1696);

@@ -25,7 +25,7 @@ expect no_command 2 'Usage: tilewright COMMAND' "$tilewright"
 expect help 0 'emit-ir' "$tilewright" --help
 expect version 0 '^tilewright [0-9]' "$tilewright" --version
 expect unknown_command 2 "no command 'frob'" "$tilewright" frob
-for command in list arch emit-ir compile run replay golden identity cache bench; do
+for command in list arch emit-ir compile run exec replay golden identity cache bench; do
     expect "help_$command" 0 'Usage: tilewright' "$tilewright" "$command" --help
     expect "bad_option_$command" 2 'frobnicate' "$tilewright" "$command" --frobnicate
 done
