@@ -17,6 +17,7 @@
 #include "ir/context.h"
 #include "ir/interp.h"
 #include "ir/kernel.h"
+#include "ir/matrix.h"
 #include "ir/type.h"
 #include "jit/cache.h"
 #include "jit/code_object.h"

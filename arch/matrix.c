@@ -86,6 +86,13 @@ const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name)
     return NULL;
 }
 
+uint32_t tw_matrix_atom_targets(const char *name) {
+    uint32_t targets = 0;
+    for (size_t i = 0; name && i < ATOMS; i++)
+        if (!strcmp(atoms[i].name, name)) targets |= atoms[i].archs;
+    return targets;
+}
+
 tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom) {
     uint16_t in = (uint16_t)tw_lane_map_slots(&inputs[atom->input]);
     uint16_t out = (uint16_t)tw_lane_map_slots(&outputs[atom->output]);

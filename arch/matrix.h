@@ -48,6 +48,9 @@ typedef struct tw_matrix_info {
  * Constant data. */
 TW_API const tw_matrix_atom *tw_matrix_atom_at(tw_target target, size_t index);
 TW_API const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name);
+/* The targets (bit 1 << tw_arch) that have an atom of that name, for some wave size; 0 for a name of no atom.
+ */
+TW_API uint32_t tw_matrix_atom_targets(const char *name);
 TW_API tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom);
 /* Which element lane `lane`, slot `slot` (counted from bit 0 of the first register) holds: row and column of
  * A (m x k), B (k x n) or D (m x n). TW_ERR_USAGE when lane or slot is out of range. */

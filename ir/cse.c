@@ -32,6 +32,10 @@ static uint32_t mix(uint32_t hash, uint64_t value) {
 static uint32_t hash_attr(uint32_t hash, const tw_attr *attr) {
     switch (attr->kind) {
     case TW_ATTR_INT: return mix(hash, (uint64_t)attr->as.i);
+    case TW_ATTR_STRING:
+        for (const char *s = attr->as.s; *s; s++)
+            hash = mix(hash, (unsigned char)*s);
+        return hash;
     case TW_ATTR_INTS:
         for (uint32_t i = 0; i < attr->as.ints.count; i++)
             hash = mix(hash, (uint64_t)attr->as.ints.values[i]);
@@ -61,6 +65,7 @@ static bool same_attr(const tw_attr *a, const tw_attr *b) {
     switch (a->kind) {
     case TW_ATTR_NONE: return true;
     case TW_ATTR_INT: return a->as.i == b->as.i;
+    case TW_ATTR_STRING: return !strcmp(a->as.s, b->as.s);
     case TW_ATTR_INTS:
         return a->as.ints.count == b->as.ints.count &&
                !memcmp(a->as.ints.values, b->as.ints.values, a->as.ints.count * sizeof(int64_t));
@@ -105,8 +110,8 @@ static void visit_block(finder *f, tw_block *block) {
         next = op->next;
         rewrite_operands(f, op);
         tw_effect effect = tw_op_info_get(op->opcode)->effect;
-        if (effect == E_PURE || effect == E_CROSS_LANE) {
-            const tw_op *equal = find_or_add(f, op, effect == E_CROSS_LANE);
+        if (effect == E_PURE || effect == E_CROSS_LANE || effect == E_WHOLE_WAVE) {
+            const tw_op *equal = find_or_add(f, op, effect != E_PURE);
             if (equal) {
                 f->instead[op->first_result.id] = equal->first_result;
                 tw_block_remove(op);

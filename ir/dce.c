@@ -19,6 +19,7 @@ static bool does_nothing_else(const tw_op *op) {
     switch (tw_op_info_get(op->opcode)->effect) {
     case E_PURE:
     case E_CROSS_LANE:
+    case E_WHOLE_WAVE:
     case E_READS_GLOBAL:
     case E_READS_LDS:
     case E_ALLOC: return true;

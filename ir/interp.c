@@ -164,6 +164,7 @@ static tw_status run_op(tw_interp *in, const tw_op *op, unsigned depth) {
     case TW_OP_ROW_SHIFT:
     case TW_OP_WAVE_REDUCE:
     case TW_OP_BALLOT: return tw_interp_across_lanes(in, op);
+    case TW_OP_MMA: return tw_interp_mma(in, op);
     case TW_OP_PTR_OFFSET: return tw_interp_ptr_offset(in, op);
     case TW_OP_GLOBAL_LOAD:
     case TW_OP_GLOBAL_STORE:

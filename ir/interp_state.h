@@ -35,6 +35,7 @@ typedef struct tw_interp {
     const uint8_t *active;     /* by work-item: executes the current op */
     uint8_t **masks;           /* by depth of regions: two masks */
     uint64_t *carried;         /* the values of one yield, while they are assigned */
+    void *product;             /* of ir/interp_matrix.c */
     tw_interp_object *objects; /* those of the parameters first */
     uint32_t object_count;
     uint64_t ops, max_ops; /* executed, and how many may be */
@@ -78,6 +79,12 @@ tw_status tw_interp_id(tw_interp *in, const tw_op *op);
 tw_status tw_interp_across_lanes(tw_interp *in, const tw_op *op);
 /* Operands that must be the same in all active lanes of a wave are. */
 tw_status tw_interp_check_uniform(tw_interp *in, const tw_op *op);
+
+/* Of the wave that begins at work-item `first`, all lanes execute the op, or none. */
+tw_status tw_interp_check_whole_wave(const tw_interp *in, const tw_op *op, uint32_t first);
+
+/* ---- ir/interp_matrix.c ---- */
+tw_status tw_interp_mma(tw_interp *in, const tw_op *op);
 
 /* ---- ir/interp_memory.c ---- */
 tw_status tw_interp_ptr_offset(tw_interp *in, const tw_op *op);

@@ -74,6 +74,14 @@ static uint64_t ballot(const tw_interp *in, const tw_op *op, uint32_t item) {
     return bits;
 }
 
+tw_status tw_interp_check_whole_wave(const tw_interp *in, const tw_op *op, uint32_t first) {
+    const uint8_t *wave = in->active + first;
+    const uint8_t *off = memchr(wave, 0, in->wave_size);
+    if (!off || !memchr(wave, 1, in->wave_size)) return TW_OK;
+    return tw_interp_refuse(in, op, first, "all lanes of the wave must be active (got lane %u inactive)",
+                            (unsigned)(off - wave));
+}
+
 /* The op that combines two lanes, by the place of the word in the enum set. */
 static tw_opcode reduction(int64_t kind) {
     static const tw_opcode ops[] = {TW_OP_ADD, TW_OP_SMIN, TW_OP_SMAX, TW_OP_UMIN, TW_OP_UMAX, TW_OP_AND,

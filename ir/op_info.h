@@ -41,6 +41,7 @@ typedef enum tw_result_rule {
     R_NONE = 0,
     R_SAME0,
     R_SAME1,
+    R_SAME2,
     R_I1_LIKE0,
     R_ELEMENT0,
     R_I32,
@@ -62,6 +63,7 @@ typedef enum tw_result_rule {
 typedef enum tw_effect {
     E_PURE = 0,
     E_CROSS_LANE,
+    E_WHOLE_WAVE,
     E_READS_GLOBAL,
     E_WRITES_GLOBAL,
     E_GLOBAL_RMW,
@@ -110,5 +112,7 @@ bool tw_type_in_class(const tw_type *type, tw_type_class type_class); /* not for
 tw_type_class tw_result_given_class(tw_result_rule rule);
 /* Operands of the class must be the same in all active lanes of the wave. */
 bool tw_type_class_is_uniform(tw_type_class type_class);
+/* All lanes of the wave must be active at ops of that effect. */
+bool tw_effect_is_whole_wave(tw_effect effect);
 
 #endif

@@ -47,6 +47,7 @@ static const char *result_name(tw_result_rule rule) {
     case R_NONE: return "";
     case R_SAME0: return "as 0";
     case R_SAME1: return "as 1";
+    case R_SAME2: return "as 2";
     case R_I1_LIKE0: return "i1, lanes as 0";
     case R_ELEMENT0: return "element of 0";
     case R_I32: return "i32";
@@ -62,6 +63,7 @@ static const char *effect_name(tw_effect effect) {
     static const char *const names[] = {
         [E_PURE] = "pure",
         [E_CROSS_LANE] = "reads lanes",
+        [E_WHOLE_WAVE] = "reads lanes, all active",
         [E_READS_GLOBAL] = "reads global",
         [E_WRITES_GLOBAL] = "writes global",
         [E_GLOBAL_RMW] = "reads and writes global",

@@ -98,6 +98,7 @@ const tw_type *tw_op_result_type(const tw_kernel *kernel, const tw_op *op) {
     switch (info->result) {
     case R_SAME0: return type0;
     case R_SAME1: return op->operand_count > 1 ? operand_type(&check, 1) : NULL;
+    case R_SAME2: return op->operand_count > 2 ? operand_type(&check, 2) : NULL;
     case R_I1_LIKE0: return type0 ? tw_type_vector(TW_I1, type0->lanes) : NULL;
     case R_ELEMENT0: return type0 && type0->lanes ? tw_type_scalar(type0->scalar) : NULL;
     case R_I32: return tw_type_scalar(TW_I32);

@@ -28,6 +28,11 @@ tw_status tw_refuse_op(const tw_kernel *kernel, const tw_op *op, tw_diag *diag, 
 /* What diagnostics name as the place: the text's file, or the kernel. */
 const char *tw_kernel_where(const tw_kernel *kernel);
 
+/* The workgroup consists of whole waves. */
+tw_status tw_check_whole_waves(const tw_check *check);
+/* "op: what needs gfx942 or gfx950 (got gfx90a)". `targets`: 1 << tw_arch of each. */
+tw_status tw_refuse_target(const tw_check *check, const char *what, uint32_t targets);
+
 /* The name of a type for a diagnostic: what TYPE_TEXT(type) points to lives as long as the call whose
  * argument it is. */
 typedef struct tw_type_text {

@@ -183,16 +183,7 @@ tw_status tw_rule_wave_reduce(const tw_check *check) {
     if (type != wanted)
         return tw_refuse(check, TW_ERR_INVALID, "operand 0 must be %s for %s (got %s)", TYPE_TEXT(wanted),
                          check->info->attrs[0].words[kind], TYPE_TEXT(type));
-    const tw_kernel_options *options = &check->kernel->options;
-    uint64_t size = (uint64_t)options->workgroup_size *
-                    (options->workgroup_size_y ? options->workgroup_size_y : 1) *
-                    (options->workgroup_size_z ? options->workgroup_size_z : 1);
-    unsigned wave_size = check->kernel->target.wave_size;
-    if (size % wave_size == 0) return TW_OK;
-    return tw_refuse(check, TW_ERR_INVALID,
-                     "the workgroup must be whole waves of %u, so that all lanes are active (got %" PRIu64
-                     ")",
-                     wave_size, size);
+    return tw_check_whole_waves(check);
 }
 
 /* ---- memory ---- */

@@ -97,14 +97,16 @@ static void check_op(checker *c, const tw_op *op, uint8_t barrier_level) {
     const tw_op_info *info = tw_op_info_get(op->opcode);
     check_operands(c, op, info);
     if (info->effect == E_BARRIER) check_reached(c, op, barrier_level, "all work-items of the workgroup");
-    if (op->opcode == TW_OP_WAVE_REDUCE) check_reached(c, op, TW_UNIFORM_IN_WAVE, "all lanes of the wave");
+    if (tw_effect_is_whole_wave(info->effect))
+        check_reached(c, op, TW_UNIFORM_IN_WAVE, "all lanes of the wave");
 }
 
 /* Kernels without such ops need no analysis. */
 static bool needs_analysis(const tw_kernel *kernel) {
     for (const tw_op *op = kernel->body.first; op; op = tw_op_after(op)) {
         const tw_op_info *info = tw_op_info_get(op->opcode);
-        if (op->parent->parent && (info->effect == E_BARRIER || op->opcode == TW_OP_WAVE_REDUCE)) return true;
+        if (op->parent->parent && (info->effect == E_BARRIER || tw_effect_is_whole_wave(info->effect)))
+            return true;
         for (uint32_t i = 0; i < info->operand_count; i++)
             if (tw_type_class_is_uniform(info->operands[i])) return true;
     }

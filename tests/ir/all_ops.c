@@ -1,5 +1,6 @@
 #include "tests/ir/all_ops.h"
 
+#include "ir/matrix.h"
 #include "ir/op_info.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -358,6 +359,42 @@ static void build_control(maker *m) {
     tw_if_end(b, 0, NULL, NULL);
 }
 
+/* A fragment out of pieces that a work-item loads at once. */
+static tw_value unknown_fragment(maker *m, const tw_type *type) {
+    tw_value pieces[TW_MAX_LANES];
+    unsigned bits = tw_type_bits(type), words = bits / 32;
+    if (bits <= 128) return unknown(m, type);
+    for (unsigned i = 0; i < words; i++)
+        pieces[i] = unknown(m, i32());
+    tw_value all = tw_vector_build(m->b, pieces, words);
+    return tw_bitcast(m->b, all, type);
+}
+
+/* Every atom of the target, and one of them twice. */
+static void build_matrices(maker *m) {
+    tw_target target = tw_builder_target(m->b);
+    const tw_matrix_atom *atom;
+    tw_value d = {0}, again;
+    for (size_t i = 0; (atom = tw_matrix_atom_at(target, i)); i++) {
+        const char *name = tw_matrix_atom_info(atom).name;
+        const tw_type *type = tw_fragment_type(target, name, TW_MATRIX_A);
+        if (!type) continue; /* f64 */
+        tw_value a = unknown_fragment(m, type);
+        tw_value b = unknown_fragment(m, tw_fragment_type(target, name, TW_MATRIX_B));
+        tw_value c = unknown_fragment(m, tw_fragment_type(target, name, TW_MATRIX_D));
+        d = tw_mma(m->b, name, a, b, c);
+        again = tw_mma(m->b, name, a, b, c);
+        keep(m, d);
+        keep(m, tw_vector_extract(m->b, again, 1));
+        if (i) continue;
+        tw_value lane = tw_lane_id(m->b), row, column;
+        tw_lane_map map = tw_matrix_lane_map(atom, TW_MATRIX_D);
+        tw_lane_map_values(m->b, &map, lane, 3, &row, &column);
+        keep(m, row);
+        keep(m, column);
+    }
+}
+
 static void build_constants(maker *m) {
     static const struct {
         tw_scalar scalar;
@@ -402,6 +439,7 @@ static const struct {
     {"global", build_global, {.workgroup_size = 512, .min_waves_per_eu = 1, .max_waves_per_eu = 2}, TW_I1},
     {"lds", build_lds, {.workgroup_size = 128}, TW_I1},
     {"control", build_control, {.workgroup_size = 64, .min_waves_per_eu = 2}, TW_I1},
+    {"matrices", build_matrices, {.workgroup_size = 64}, TW_I1},
     {"constants", build_constants, {.workgroup_size = 1024}, TW_I1},
 };
 

@@ -1,5 +1,6 @@
 #include "tests/lower/op_kernels.h"
 
+#include "ir/matrix.h"
 #include "tests/lower/op_maker.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -527,13 +528,27 @@ static void build_control(maker *m) {
     }
 }
 
+static void build_matrices(maker *m) {
+    tw_target target = tw_builder_target(m->b);
+    const tw_matrix_atom *atom;
+    for (size_t i = 0; (atom = tw_matrix_atom_at(target, i)); i++) {
+        const char *name = tw_matrix_atom_info(atom).name;
+        tw_value fragments[3];
+        if (!tw_fragment_type(target, name, TW_MATRIX_A)) continue; /* f64 */
+        for (unsigned operand = TW_MATRIX_A; operand <= TW_MATRIX_D; operand++)
+            fragments[operand] = maker_load(m, tw_fragment_type(target, name, (tw_matrix_operand)operand));
+        tw_value d = tw_mma(m->b, name, fragments[0], fragments[1], fragments[2]);
+        maker_store(m, d);
+    }
+}
+
 /* clang-format off */
 static const struct {
     const char *name;
     void (*build)(maker *m);
     uint32_t x, y, z; /* the workgroup */
     bool flush;       /* f32 denormals */
-    bool settled;     /* it computes the same wherever it runs */
+    bool settled;     /* it computes the same wherever it runs: no order of a sum is open */
 } kernels[] = {
     /* name                build                     x    y  z  flush  settled */
     {"i1",                build_i1,                 64,  1, 1, false, true},
@@ -565,6 +580,7 @@ static const struct {
     {"buffers",           build_buffers,            64,  1, 1, false, true},
     {"atomics",           build_atomics,            64,  1, 1, false, true},
     {"lds",               build_lds,                128, 1, 1, false, true},
+    {"matrices",          build_matrices,           64,  1, 1, false, false},
     {"control",           build_control,            64,  1, 1, false, true},
 };
 /* clang-format on */
