@@ -259,5 +259,7 @@ void tw_emu_bind_special(emu_binding *b) {
     if (tw_emu_text_find(b->text, "bound_ctrl")) i->flags |= EMU_I_BOUND_CTRL;
     /* The offset of LDS instructions is the low half of their first word, whatever the text makes of it. */
     if (row->cls == EMU_CLASS_LDS) i->imm = b->bytes[0] | b->bytes[1] << 8;
+    /* Which operands are relative: an immediate where the second source of the others stands. */
+    if (row->exec == tw_emu_exec_gpr_index) i->imm = b->bytes[row->arg == EMU_INDEX_ON ? 1 : 0] & 15;
     i->exec = row->exec;
 }

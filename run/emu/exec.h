@@ -69,6 +69,12 @@ typedef enum emu_branch {
     EMU_BRANCH_CALL
 } emu_branch;
 
+/* Which register number of a relative move M0 adds to; of a pair, bits 9:0 to the source, 25:16 to the
+ * result. */
+enum { EMU_RELATIVE_SOURCE = 1, EMU_RELATIVE_RESULT = 2, EMU_RELATIVE_BOTH = 3, EMU_RELATIVE_PAIR = 4 };
+/* What an s_set_gpr_idx_* does. */
+enum { EMU_INDEX_OFF = 0, EMU_INDEX_ON, EMU_INDEX_MODE, EMU_INDEX_INDEX };
+
 /* Vector units: valu.c, cross.c */
 void tw_emu_exec_vector(tw_emu_wave *w, const emu_inst *i);      /* plain operands */
 void tw_emu_exec_vector_full(tw_emu_wave *w, const emu_inst *i); /* modifiers, DPP, SDWA, halves, carries */
@@ -86,6 +92,11 @@ void tw_emu_exec_swap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swizzle(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permute(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_bpermute(tw_emu_wave *w, const emu_inst *i);
+
+/* Registers that are named by a number in M0: relative.c */
+void tw_emu_exec_movrel(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_scalar_movrel(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_gpr_index(tw_emu_wave *w, const emu_inst *i);
 
 /* Scalar unit and control: salu.c, control.c */
 void tw_emu_exec_scalar(tw_emu_wave *w, const emu_inst *i);
