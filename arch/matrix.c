@@ -5,31 +5,43 @@
 #include "arch/lane_bits.h"
 
 typedef enum input_map {
-#define INPUT(name, rows, ks) IN_##name,
+#define INPUT(name, rows, ks, blocks) IN_##name,
 #define OUTPUT(...)
 #define ATOM(...)
+#define UNIT(...)
 #include "arch/matrix.def"
 } input_map;
 
 typedef enum output_map {
 #define INPUT(...)
-#define OUTPUT(name, rows, columns) OUT_##name,
+#define OUTPUT(name, rows, columns, blocks) OUT_##name,
 #define ATOM(...)
+#define UNIT(...)
 #include "arch/matrix.def"
 } output_map;
 
+#define MAX_BLOCK_BITS 4
+typedef struct operand_map {
+    tw_lane_map element;
+    uint8_t block_bits;
+    uint8_t block[MAX_BLOCK_BITS];
+} operand_map;
+
 /* Of A: rows, then k. B is the same with rows and columns exchanged. */
-static const tw_lane_map inputs[] = {
-#define INPUT(name, rows, ks) [IN_##name] = LANE_MAP(rows, ks),
+static const operand_map inputs[] = {
+#define INPUT(name, rows, ks, blocks) [IN_##name] = {LANE_MAP(rows, ks), LIST_LENGTH(blocks), {BARE blocks}},
 #define OUTPUT(...)
 #define ATOM(...)
+#define UNIT(...)
 #include "arch/matrix.def"
 };
 
-static const tw_lane_map outputs[] = {
+static const operand_map outputs[] = {
 #define INPUT(...)
-#define OUTPUT(name, rows, columns) [OUT_##name] = LANE_MAP(rows, columns),
+#define OUTPUT(name, rows, columns, blocks) \
+    [OUT_##name] = {LANE_MAP(rows, columns), LIST_LENGTH(blocks), {BARE blocks}},
 #define ATOM(...)
+#define UNIT(...)
 #include "arch/matrix.def"
 };
 
@@ -37,10 +49,11 @@ struct tw_matrix_atom {
     uint32_t archs; /* bit tw_arch: the target has it */
     uint8_t wave_size;
     const char *name;
-    uint16_t m, n, k;
-    tw_matrix_format a, b, d;
+    uint16_t blocks, m, n, k;
+    tw_matrix_format a, b, c, d;
     input_map input;
     output_map output;
+    bool listed;
 };
 
 static const tw_matrix_atom atoms[] = {
@@ -48,7 +61,12 @@ static const tw_matrix_atom atoms[] = {
 #define INPUT(...)
 #define OUTPUT(...)
 #define ATOM(archs, wave, name, m, n, k, a, b, d, input, output) \
-    {archs, wave, name, m, n, k, TW_MATRIX_##a, TW_MATRIX_##b, TW_MATRIX_##d, IN_##input, OUT_##output},
+    UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, d, d, input, output, true)
+#define UNIT(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output) \
+    UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output, false)
+#define UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output, listed)                 \
+    {archs,         wave,          name,       blocks,       m,     n, k, TW_MATRIX_##a, TW_MATRIX_##b, \
+     TW_MATRIX_##c, TW_MATRIX_##d, IN_##input, OUT_##output, listed},
 #include "arch/matrix.def"
 };
 #define ATOMS (sizeof atoms / sizeof atoms[0])
@@ -59,7 +77,9 @@ static const struct {
 } formats[TW_MATRIX_FORMAT_COUNT] = {
     [TW_MATRIX_F16] = {"f16", 16}, [TW_MATRIX_BF16] = {"bf16", 16}, [TW_MATRIX_F32] = {"f32", 32},
     [TW_MATRIX_FP8] = {"fp8", 8},  [TW_MATRIX_BF8] = {"bf8", 8},    [TW_MATRIX_I8] = {"i8", 8},
-    [TW_MATRIX_I32] = {"i32", 32}, [TW_MATRIX_F64] = {"f64", 64},
+    [TW_MATRIX_I32] = {"i32", 32}, [TW_MATRIX_F64] = {"f64", 64},   [TW_MATRIX_XF32] = {"xf32", 32},
+    [TW_MATRIX_I4] = {"i4", 4},    [TW_MATRIX_FP6] = {"fp6", 6},    [TW_MATRIX_BF6] = {"bf6", 6},
+    [TW_MATRIX_FP4] = {"fp4", 4},
 };
 
 const char *tw_matrix_format_name(tw_matrix_format format) {
@@ -76,11 +96,17 @@ static bool serves(const tw_matrix_atom *atom, tw_target target) {
 
 const tw_matrix_atom *tw_matrix_atom_at(tw_target target, size_t index) {
     for (size_t i = 0; i < ATOMS; i++)
-        if (serves(&atoms[i], target) && !index--) return &atoms[i];
+        if (atoms[i].listed && serves(&atoms[i], target) && !index--) return &atoms[i];
     return NULL;
 }
 
 const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name) {
+    for (size_t i = 0; name && i < ATOMS; i++)
+        if (atoms[i].listed && serves(&atoms[i], target) && !strcmp(atoms[i].name, name)) return &atoms[i];
+    return NULL;
+}
+
+const tw_matrix_atom *tw_matrix_unit_by_name(tw_target target, const char *name) {
     for (size_t i = 0; name && i < ATOMS; i++)
         if (serves(&atoms[i], target) && !strcmp(atoms[i].name, name)) return &atoms[i];
     return NULL;
@@ -89,40 +115,102 @@ const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name)
 uint32_t tw_matrix_atom_targets(const char *name) {
     uint32_t targets = 0;
     for (size_t i = 0; name && i < ATOMS; i++)
-        if (!strcmp(atoms[i].name, name)) targets |= atoms[i].archs;
+        if (atoms[i].listed && !strcmp(atoms[i].name, name)) targets |= atoms[i].archs;
     return targets;
 }
 
+static const operand_map *map_of(const tw_matrix_atom *atom, tw_matrix_operand operand) {
+    return operand == TW_MATRIX_D ? &outputs[atom->output] : &inputs[atom->input];
+}
+
+/* Up to the highest bit that the map names: one below it that it leaves out counts too. */
+static uint16_t slots_of(const operand_map *map) {
+    unsigned bits = 0;
+    for (unsigned i = 0; i < map->element.row_bits; i++)
+        if (map->element.row[i] >= TW_SLOT_BIT0 + bits) bits = map->element.row[i] - TW_SLOT_BIT0 + 1u;
+    for (unsigned i = 0; i < map->element.column_bits; i++)
+        if (map->element.column[i] >= TW_SLOT_BIT0 + bits) bits = map->element.column[i] - TW_SLOT_BIT0 + 1u;
+    for (unsigned i = 0; i < map->block_bits; i++)
+        if (map->block[i] >= TW_SLOT_BIT0 + bits) bits = map->block[i] - TW_SLOT_BIT0 + 1u;
+    return (uint16_t)(1u << bits);
+}
+
 tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom) {
-    uint16_t in = (uint16_t)tw_lane_map_slots(&inputs[atom->input]);
-    uint16_t out = (uint16_t)tw_lane_map_slots(&outputs[atom->output]);
+    uint16_t in = slots_of(map_of(atom, TW_MATRIX_A)), out = slots_of(map_of(atom, TW_MATRIX_D));
     return (tw_matrix_info){.name = atom->name,
                             .wave_size = atom->wave_size,
                             .m = atom->m,
                             .n = atom->n,
                             .k = atom->k,
-                            .blocks = 1,
+                            .blocks = atom->blocks,
                             .a = atom->a,
                             .b = atom->b,
                             .d = atom->d,
-                            .slots = {in, in, out}};
+                            .slots = {in, in, out},
+                            .c = atom->c};
 }
 
 tw_lane_map tw_matrix_lane_map(const tw_matrix_atom *atom, tw_matrix_operand operand) {
-    if (operand == TW_MATRIX_D) return outputs[atom->output];
-    tw_lane_map map = inputs[atom->input];
-    if (operand == TW_MATRIX_A) return map;
+    tw_lane_map map = map_of(atom, operand)->element;
+    if (operand != TW_MATRIX_B) return map;
     tw_lane_map b = {.row_bits = map.column_bits, .column_bits = map.row_bits};
     memcpy(b.row, map.column, sizeof b.row);
     memcpy(b.column, map.row, sizeof b.column);
     return b;
 }
 
+static bool holds(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane, unsigned slot) {
+    return atom && (unsigned)operand <= TW_MATRIX_D && lane < atom->wave_size &&
+           slot < slots_of(map_of(atom, operand));
+}
+
 tw_status tw_matrix_element(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane,
                             unsigned slot, unsigned *row, unsigned *column) {
-    if (!atom || (unsigned)operand > TW_MATRIX_D || lane >= atom->wave_size) return TW_ERR_USAGE;
+    if (!holds(atom, operand, lane, slot)) return TW_ERR_USAGE;
     tw_lane_map map = tw_matrix_lane_map(atom, operand);
-    if (slot >= tw_lane_map_slots(&map)) return TW_ERR_USAGE;
     tw_lane_map_element(&map, lane, slot, row, column);
     return TW_OK;
+}
+
+/* The blocks as the rows of a map of their own. */
+static tw_lane_map block_map(const operand_map *map) {
+    tw_lane_map blocks = {.row_bits = map->block_bits};
+    memcpy(blocks.row, map->block, sizeof map->block);
+    return blocks;
+}
+
+tw_status tw_matrix_block(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane, unsigned slot,
+                          unsigned *block) {
+    unsigned none;
+    if (!holds(atom, operand, lane, slot)) return TW_ERR_USAGE;
+    tw_lane_map blocks = block_map(map_of(atom, operand));
+    tw_lane_map_element(&blocks, lane, slot, block, &none);
+    return TW_OK;
+}
+
+tw_status tw_matrix_place(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned block, unsigned row,
+                          unsigned column, unsigned *lane, unsigned *slot) {
+    if (!atom || (unsigned)operand > TW_MATRIX_D || block >= atom->blocks ||
+        row >= (operand == TW_MATRIX_B ? atom->k : atom->m) ||
+        column >= (operand == TW_MATRIX_A ? atom->k : atom->n))
+        return TW_ERR_USAGE;
+    tw_lane_map map = tw_matrix_lane_map(atom, operand), blocks = block_map(map_of(atom, operand));
+    unsigned block_lane, block_slot;
+    tw_lane_map_place(&map, row, column, lane, slot);
+    tw_lane_map_place(&blocks, block, 0, &block_lane, &block_slot);
+    *lane |= block_lane;
+    *slot |= block_slot;
+    return TW_OK;
+}
+
+unsigned tw_matrix_copies(const tw_matrix_atom *atom, tw_matrix_operand operand) {
+    const operand_map *map = map_of(atom, operand);
+    unsigned free_bits = atom->wave_size - 1u;
+    for (unsigned i = 0; i < map->element.row_bits; i++)
+        free_bits &= ~(map->element.row[i] < TW_SLOT_BIT0 ? 1u << map->element.row[i] : 0);
+    for (unsigned i = 0; i < map->element.column_bits; i++)
+        free_bits &= ~(map->element.column[i] < TW_SLOT_BIT0 ? 1u << map->element.column[i] : 0);
+    for (unsigned i = 0; i < map->block_bits; i++)
+        free_bits &= ~(map->block[i] < TW_SLOT_BIT0 ? 1u << map->block[i] : 0);
+    return free_bits;
 }

@@ -610,6 +610,7 @@ static void bind_one(emu_binder *binder, const char *text, size_t length, const 
         case EMU_BIND_TENSOR: tw_emu_bind_tensor(&b); break;
         case EMU_BIND_WAIT: tw_emu_bind_wait(&b); break;
         case EMU_BIND_SPECIAL: tw_emu_bind_special(&b); break;
+        case EMU_BIND_MATRIX: tw_emu_bind_matrix(&b); break;
         }
     }
     if (b.reason) {

@@ -32,6 +32,7 @@ void tw_emu_bind_copy(emu_binding *b);
 void tw_emu_bind_tensor(emu_binding *b);
 void tw_emu_bind_wait(emu_binding *b);
 void tw_emu_bind_special(emu_binding *b);
+void tw_emu_bind_matrix(emu_binding *b);
 
 /* Every modifier must be one of the names in `known` (ended by NULL) or say something about caches only. */
 void tw_emu_bind_known_modifiers(emu_binding *b, const char *const *known);

@@ -98,6 +98,9 @@ void tw_emu_exec_movrel(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_scalar_movrel(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_gpr_index(tw_emu_wave *w, const emu_inst *i);
 
+/* Matrix units: matrix.c */
+void tw_emu_exec_matrix(tw_emu_wave *w, const emu_inst *i);
+
 /* Scalar unit and control: salu.c, control.c */
 void tw_emu_exec_scalar(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_saveexec(tw_emu_wave *w, const emu_inst *i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "run/emu/copy.h"
+#include "run/emu/matrix.h"
 
 enum {
     FL = EMU_ROW_FLOAT | EMU_ROW_MODES,
@@ -225,10 +226,17 @@ LM uint64_t scalar_half(float f) {
      .cls = EMU_CLASS_WAIT,        \
      .arg = EMU_COUNTER_##counter, \
      .exec = tw_emu_exec_wait},
+#define MATRIX(N_, atom, flags) \
+    {.name = #N_,               \
+     .bind = EMU_BIND_MATRIX,   \
+     .cls = EMU_CLASS_MATRIX,   \
+     .arg = EMU_MATRIX_##N_,    \
+     .exec = tw_emu_exec_matrix},
 
 static const emu_row ROWS[] = {
 #include "run/emu/copy.def"
 #include "run/emu/ds.def"
+#include "run/emu/matrix.def"
 #include "run/emu/mem.def"
 #include "run/emu/sop.def"
 #include "run/emu/special.def"
@@ -259,6 +267,7 @@ static const emu_row ROWS[] = {
 #undef COPY
 #undef TENSOR
 #undef WAIT
+#undef MATRIX
 
 /* Integer rows that know "clamp". */
 typedef struct clamped_row {
@@ -297,9 +306,11 @@ typedef struct alias_row {
 #define SMEM(name, bytes, flags)
 #define NOP(name, class)
 #define BRANCH(name, when)
+#define MATRIX(name, atom, flags)
 static const alias_row ALIASES[] = {
 #include "run/emu/alias.def"
 #include "run/emu/ds.def"
+#include "run/emu/matrix.def"
 #include "run/emu/mem.def"
 #include "run/emu/special.def"
 };

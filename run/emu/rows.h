@@ -19,7 +19,8 @@ typedef enum emu_bind {
     EMU_BIND_COPY,
     EMU_BIND_TENSOR,
     EMU_BIND_WAIT,
-    EMU_BIND_SPECIAL /* operands in the order of the text; the handler knows */
+    EMU_BIND_SPECIAL, /* operands in the order of the text; the handler knows */
+    EMU_BIND_MATRIX
 } emu_bind;
 
 /* Numbers of the lane functions. */

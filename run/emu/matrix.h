@@ -1,0 +1,82 @@
+/* Matrix instructions: the record that decoding makes of one, and the loops that the host's vector units run.
+ */
+#ifndef TW_RUN_EMU_MATRIX_H
+#define TW_RUN_EMU_MATRIX_H
+
+#include "arch/matrix.h"
+#include "run/emu/exec.h"
+
+enum {
+    EMU_MATRIX_ROWS = 32, /* of A and D in a block */
+    EMU_MATRIX_K = 128,
+    EMU_MATRIX_BLOCKS = 16,
+    EMU_MATRIX_ELEMENTS = 2048, /* of an operand in a wave: lanes times slots */
+    EMU_MATRIX_WORDS = 32       /* registers of an operand */
+};
+
+/* How an element becomes a float. */
+typedef enum emu_matrix_kind {
+    EMU_MATRIX_FLOAT32 = 0,
+    EMU_MATRIX_HALF,
+    EMU_MATRIX_BFLOAT,
+    EMU_MATRIX_SMALL, /* up to 8 bits */
+    EMU_MATRIX_INTEGER,
+    EMU_MATRIX_DOUBLE
+} emu_matrix_kind;
+
+typedef struct emu_matrix_format {
+    uint8_t kind, bits;
+    uint8_t mantissa;      /* of a small float: its bits */
+    bool negative_nan;     /* -0 is the only NaN */
+    uint8_t infinity, nan; /* magnitudes: that infinity has, where NaN begins (255: none) */
+    bool is_signed;        /* an integer */
+    bool flush;            /* denormals are zero */
+    float scale;           /* 2 ^ (127 - bias) */
+    uint32_t mask;         /* of a float: the bits that count */
+} emu_matrix_format;
+
+typedef struct emu_matrix_operand {
+    emu_matrix_format format;
+    uint16_t slots;
+    uint8_t negate; /* bit 0: even slots, bit 1: odd ones */
+    bool absolute;
+} emu_matrix_operand;
+
+/* Places count elements: slot * lanes + lane. The places of a row, a k, a column and a block add up; a column
+ * is the low bits of the lane. */
+typedef struct emu_matrix {
+    uint8_t lanes, blocks, m, n, k; /* 128 fits */
+    uint8_t b_lanes;                /* how B's lanes are exchanged (blgp) */
+    uint8_t scale_byte[2];          /* of A and B: which byte of the scale operand */
+    bool clamp, scaled;
+    emu_matrix_operand a, b, c, d;
+    emu_operand b_scale;          /* A's is the fourth source */
+    bool integer;                 /* C and D are integers of 32 bits */
+    bool half;                    /* gfx11: results of 16 bits fill one half of their register */
+    uint8_t high;                 /* ... the upper one */
+    uint8_t row[EMU_MATRIX_ROWS]; /* the order of rows: those that read one copy of A and B together */
+    uint16_t a_row[EMU_MATRIX_ROWS], d_row[EMU_MATRIX_ROWS], b_copy[EMU_MATRIX_ROWS];
+    uint16_t a_k[EMU_MATRIX_K], b_k[EMU_MATRIX_K];
+    uint16_t a_block[EMU_MATRIX_BLOCKS], b_block[EMU_MATRIX_BLOCKS], d_block[EMU_MATRIX_BLOCKS];
+} emu_matrix;
+
+/* Compiled for the base instruction set and for AVX2. */
+typedef struct emu_matrix_loops {
+    /* One slot of 32 lanes; `registers` is the operand's first register. */
+    void (*widen)(const emu_matrix_format *f, const uint32_t *registers, unsigned slot, float *out);
+    /* d += a * b; whether a NaN came out. */
+    bool (*multiply)(const emu_matrix *x, const float *a, const float *b, float *d);
+} emu_matrix_loops;
+extern const emu_matrix_loops tw_emu_matrix_base, tw_emu_matrix_v3;
+
+/* Instructions, in the order of matrix.def. */
+enum {
+#define MATRIX(mnemonic, atom, flags) EMU_MATRIX_##mnemonic,
+#define ALIAS(name, row)
+#include "run/emu/matrix.def"
+#undef MATRIX
+#undef ALIAS
+    EMU_MATRIX_COUNT
+};
+
+#endif

@@ -1,0 +1,6 @@
+/* Matrix loops for any host. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+#define MATRIX_LOOPS tw_emu_matrix_base
+#include "run/emu/matrix_loops.h"

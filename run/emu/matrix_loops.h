@@ -1,0 +1,190 @@
+/* The loops of matrix instructions, compiled once for each instruction set of the host. A file that defines
+ * MATRIX_LOOPS (the name of the table) and includes this gets one.
+ *
+ * Sums go from C through k upwards, one fused multiply-add after the other, whatever the host: all results
+ * are the same bytes. */
+#include "run/emu/lane_blocks.h"
+#include "run/emu/matrix.h"
+
+#ifdef __clang__
+#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < EMU_LANES; l++)
+#else
+#define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < EMU_LANES; l++)
+#endif
+
+/* The bits of a slot that is at most 16 bits wide and may cross from one register to the next. */
+LM void slot_bits(uint32_t *out, const uint32_t *registers, unsigned bits, unsigned slot) {
+    const uint32_t *word = registers + slot * bits / 32 * EMU_LANES;
+    const unsigned shift = slot * bits % 32, mask = (1u << bits) - 1;
+    if (shift + bits <= 32) {
+        EACH_LANE out[l] = word[l] >> shift & mask;
+    } else {
+        EACH_LANE out[l] = (word[l] >> shift | word[l + EMU_LANES] << (32 - shift)) & mask;
+    }
+}
+
+/* The magnitude as the exponent and mantissa of a float, moved to the right exponent by a product. */
+LM void widen_small(const emu_matrix_format *f, const uint32_t *v, float *out) {
+    const unsigned top = f->bits - 1u, shift = 23u - f->mantissa, infinity = f->infinity, nan = f->nan;
+    const uint32_t mask = (1u << top) - 1, negative_nan = f->negative_nan;
+    const float scale = f->scale;
+    EACH_LANE {
+        const uint32_t magnitude = v[l] & mask, sign = v[l] >> top << 31;
+        uint32_t r = f32_bits(as_f32(magnitude << shift) * scale);
+        r = magnitude == infinity ? 0x7f800000u : r;
+        r = magnitude >= nan ? 0x7fc00000u : r;
+        r |= sign;
+        r = negative_nan & (uint32_t)(r == 0x80000000u) ? 0x7fc00000u : r;
+        out[l] = as_f32(r);
+    }
+}
+
+LM void widen_integer(const emu_matrix_format *f, const uint32_t *v, float *out) {
+    const unsigned unused = 32u - f->bits;
+    if (f->is_signed) {
+        EACH_LANE out[l] = (float)((int32_t)(v[l] << unused) >> unused);
+    } else {
+        EACH_LANE out[l] = (float)(int32_t)v[l];
+    }
+}
+
+static void widen(const emu_matrix_format *f, const uint32_t *registers, unsigned slot, float *out) {
+    uint32_t v[EMU_LANES];
+    const uint32_t *word = registers + slot / 2 * EMU_LANES;
+    switch ((emu_matrix_kind)f->kind) {
+    case EMU_MATRIX_HALF:
+        if (slot % 2)
+            half_block_high(out, word);
+        else
+            half_block(out, word);
+        if (f->flush) {
+            EACH_LANE {
+                const uint32_t r = f32_bits(out[l]);
+                out[l] = as_f32((r & 0x7fffffffu) < 0x38800000u ? r & 0x80000000u : r);
+            }
+        }
+        return;
+    case EMU_MATRIX_BFLOAT:
+        if (slot % 2) {
+            EACH_LANE out[l] = as_f32(word[l] & 0xffff0000u);
+        } else {
+            EACH_LANE out[l] = as_f32(word[l] << 16);
+        }
+        if (f->flush) {
+            EACH_LANE {
+                const uint32_t r = f32_bits(out[l]);
+                out[l] = as_f32(r & 0x7f800000u ? r : r & 0x80000000u);
+            }
+        }
+        return;
+    case EMU_MATRIX_SMALL:
+        slot_bits(v, registers, f->bits, slot);
+        widen_small(f, v, out);
+        return;
+    case EMU_MATRIX_INTEGER:
+        slot_bits(v, registers, f->bits, slot);
+        widen_integer(f, v, out);
+        return;
+    default: break;
+    }
+    word = registers + slot * EMU_LANES;
+    const uint32_t mask = f->mask, flush = f->flush;
+    EACH_LANE {
+        const uint32_t r = word[l] & mask;
+        out[l] = as_f32(flush & (uint32_t) !(r & 0x7f800000u) ? r & 0x80000000u : r);
+    }
+}
+
+enum { TILE = 4 }; /* rows at once, in registers */
+#ifdef __clang__
+#define EACH_ROW _Pragma("clang loop unroll(full)") for (unsigned r = 0; r < TILE; r++)
+#else
+#define EACH_ROW _Pragma("GCC unroll 4") for (unsigned r = 0; r < TILE; r++)
+#endif
+
+/* `rows` rows by `columns` columns of D; the rows read one copy of B. */
+#ifdef LANES_F16C
+LM __m256 tile_16(const emu_matrix *x, const float *const *a, const float *b, float *const *d) {
+    __m256 sum[TILE][2];
+    EACH_ROW {
+        sum[r][0] = _mm256_loadu_ps(d[r]);
+        sum[r][1] = _mm256_loadu_ps(d[r] + 8);
+    }
+    for (unsigned k = 0; k < x->k; k++) {
+        const float *from = b + x->b_k[k];
+        const __m256 b0 = _mm256_loadu_ps(from), b1 = _mm256_loadu_ps(from + 8);
+        EACH_ROW {
+            const __m256 v = _mm256_broadcast_ss(a[r] + x->a_k[k]);
+            sum[r][0] = _mm256_fmadd_ps(v, b0, sum[r][0]);
+            sum[r][1] = _mm256_fmadd_ps(v, b1, sum[r][1]);
+        }
+    }
+    __m256 nan = _mm256_setzero_ps();
+    EACH_ROW {
+        _mm256_storeu_ps(d[r], sum[r][0]);
+        _mm256_storeu_ps(d[r] + 8, sum[r][1]);
+        nan = _mm256_or_ps(nan, _mm256_cmp_ps(sum[r][0], sum[r][1], _CMP_UNORD_Q));
+    }
+    return nan;
+}
+LM bool multiply_16(const emu_matrix *x, const float *const *a, const float *b, float *const *d) {
+    return _mm256_movemask_ps(tile_16(x, a, b, d));
+}
+#else
+LM bool multiply_16(const emu_matrix *x, const float *const *a, const float *b, float *const *d) {
+    bool nan = false;
+    for (unsigned r = 0; r < TILE; r++) {
+        for (unsigned k = 0; k < x->k; k++) {
+            const float v = a[r][x->a_k[k]], *from = b + x->b_k[k];
+            for (unsigned j = 0; j < 16; j++)
+                d[r][j] = __builtin_fmaf(v, from[j], d[r][j]);
+        }
+        for (unsigned j = 0; j < 16; j++)
+            nan |= d[r][j] != d[r][j];
+    }
+    return nan;
+}
+#endif
+
+LM bool multiply_4(const emu_matrix *x, const float *const *a, const float *b, float *const *d) {
+    bool nan = false;
+    for (unsigned r = 0; r < TILE; r++) {
+        float sum[4] = {d[r][0], d[r][1], d[r][2], d[r][3]};
+        for (unsigned k = 0; k < x->k; k++) {
+            const float v = a[r][x->a_k[k]], *from = b + x->b_k[k];
+            for (unsigned j = 0; j < 4; j++)
+                sum[j] = __builtin_fmaf(v, from[j], sum[j]);
+        }
+        for (unsigned j = 0; j < 4; j++) {
+            d[r][j] = sum[j];
+            nan |= sum[j] != sum[j];
+        }
+    }
+    return nan;
+}
+
+static bool multiply(const emu_matrix *x, const float *a, const float *b, float *d) {
+    bool nan = false;
+    for (unsigned block = 0; block < x->blocks; block++) {
+        for (unsigned first = 0; first < x->m; first += TILE) {
+            const float *from[TILE], *right = b + x->b_block[block] + x->b_copy[first];
+            float *to[TILE];
+            for (unsigned r = 0; r < TILE; r++) {
+                from[r] = a + x->a_block[block] + x->a_row[first + r];
+                to[r] = d + x->d_block[block] + x->d_row[first + r];
+            }
+            if (x->n == 4) {
+                nan |= multiply_4(x, from, right, to);
+                continue;
+            }
+            nan |= multiply_16(x, from, right, to);
+            if (x->n == 16) continue;
+            for (unsigned r = 0; r < TILE; r++)
+                to[r] += 16;
+            nan |= multiply_16(x, from, right + 16, to);
+        }
+    }
+    return nan;
+}
+
+const emu_matrix_loops MATRIX_LOOPS = {widen, multiply};
