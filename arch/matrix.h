@@ -50,9 +50,8 @@ typedef struct tw_matrix_info {
     tw_matrix_format c;
 } tw_matrix_info;
 
-/* The atoms of a target (of its wave size) that serve one product of 8 bits or more with a result of 32 bits
- * or more, in table order: the atom at `index`, or NULL past the end. The others (several blocks, results of
- * 16 bits, formats that few chips have) are found by name alone. Constant data. */
+/* The atoms of a target (of its wave size) that make one product with a result of 32 bits or more, in table
+ * order: the atom at `index`, or NULL past the end. Constant data. */
 TW_API const tw_matrix_atom *tw_matrix_atom_at(tw_target target, size_t index);
 TW_API const tw_matrix_atom *tw_matrix_atom_by_name(tw_target target, const char *name);
 /* The targets (bit 1 << tw_arch) that have an atom of that name, for some wave size; 0 for a name of no atom.
