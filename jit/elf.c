@@ -248,7 +248,7 @@ static tw_status open_symbols(tw_reader *r, Elf *elf, const Elf64_Shdr *s, size_
     if (!strings || strings->sh_type != SHT_STRTAB)
         return TW_MALFORMED(r, "the dynamic symbol table must be linked to a string table (got section %u)",
                             s->sh_link);
-    const uint8_t *bytes;
+    const uint8_t *bytes = NULL;
     status = section_bytes(r, strings, s->sh_link, &bytes);
     if (status) return status;
     table->strings = (const char *)bytes;

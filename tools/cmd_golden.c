@@ -5,7 +5,7 @@
 #include "support/fail.h"
 #include "support/strbuf.h"
 #include "tools/cli.h"
-#include "tools/golden_file.h"
+#include "tools/golden_shown.h"
 #include "tools/pins.h"
 
 typedef struct options {
@@ -166,12 +166,17 @@ static int check(const options *o, cli_goldens *made, tw_diag *diag) {
     size_t refused = 0, bad = d.changed + d.added + d.missing;
     for (size_t i = 0; i < made->count; i++)
         refused += made->items[i].refused;
+    cli_shown shown = {0};
+    if (!o->filter) status = cli_goldens_shown(o->directory, &recorded, false, &shown, diag);
     cli_goldens_free(&recorded);
+    if (status != TW_OK) return cli_finish(status, diag);
+    bad += shown.different;
     int code = cli_print_object(
         &o->output,
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "result", bad ? "failed" : "passed", "compared",
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "result", bad ? "failed" : "passed", "compared",
                   (json_int_t)made->count, "refusals", (json_int_t)refused, "changed", (json_int_t)d.changed,
-                  "not_recorded", (json_int_t)d.added, "not_made", (json_int_t)d.missing));
+                  "not_recorded", (json_int_t)d.added, "not_made", (json_int_t)d.missing, "shown",
+                  (json_int_t)shown.files, "shown_differ", (json_int_t)shown.different));
     return bad ? CLI_FAILED : code;
 }
 
@@ -185,6 +190,8 @@ static int record(const options *o, cli_goldens *made, tw_diag *diag) {
     bool any = d.changed + d.added + d.missing > 0;
     cli_goldens_free(&recorded);
     tw_status status = any ? cli_goldens_write(o->directory, made, diag) : TW_OK;
+    cli_shown shown;
+    if (status == TW_OK) status = cli_goldens_shown(o->directory, made, true, &shown, diag);
     int code = cli_finish(status, diag);
     if (code != CLI_OK) return code;
     return cli_print_object(&o->output,

@@ -27,8 +27,8 @@ void tw_emu_block_load(const uint8_t *data, const uint64_t *offset, unsigned byt
     load_words(data, offset, bytes, words);
 }
 
-bool tw_emu_block_load_known(const uint8_t *data, const uint8_t *known, const uint64_t *offset, unsigned bytes,
-                             uint32_t *words, uint32_t *unknown) {
+bool tw_emu_block_load_known(const uint8_t *data, const uint8_t *known, const uint64_t *offset,
+                             unsigned bytes, uint32_t *words, uint32_t *unknown) {
     uint32_t width = bytes < 4 ? (1u << (8 * bytes)) - 1 : 0xffffffffu;
     load_words(data, offset, bytes, words);
     load_words(known, offset, bytes, unknown);

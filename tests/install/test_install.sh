@@ -1,8 +1,10 @@
 #!/bin/sh
 # Installs into an empty folder, then builds docs/examples/axpy.c against that tree with pkg-config alone, shared and static,
-# and runs it. Usage: test_install.sh SOURCE BUILD CC
+# and runs it. Usage: test_install.sh SOURCE BUILD CC SANITIZERS|none
 set -eu
 source=$1 build=$2 compiler=$3
+# A sanitized library wants a sanitized program.
+[ "$4" = none ] && sanitize= || sanitize=-fsanitize=$4
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 failures=0
@@ -19,9 +21,9 @@ export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$root"
 export LD_LIBRARY_PATH="$libdir" TILEWRIGHT_CACHE_DIR="$root/cache"
 
 what=shared_library
-# shellcheck disable=SC2046 # flags are words
+# shellcheck disable=SC2046,SC2086 # flags are words
 check "$compiler" -std=c11 -Wall -Wextra -Werror -pedantic "$source/docs/examples/axpy.c" $(pkg-config --cflags tilewright) \
-    -o "$root/axpy" $(pkg-config --libs tilewright)
+    $sanitize -o "$root/axpy" $(pkg-config --libs tilewright)
 what=shared_library_runs
 check "$root/axpy" emu:gfx1250
 what=headers_for_cplusplus

@@ -78,6 +78,12 @@ expect golden_nothing 1 'no pinned configuration matches' "$tilewright" golden -
 cp -r "$source/golden" "$root/golden"
 sed -i 's/step 256/step 128/' "$root/golden/accumulate.tir"
 expect golden_difference 1 'differs' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
+cp -r "$source/golden" "$root/shown"
+echo '; edited' >>"$root/shown/shown/accumulate.tir.gfx1250.llvm22.ll"
+expect golden_shown_edited 1 'not the golden' "$tilewright" golden --check --dir "$root/shown"
+expect golden_shown_record 0 'unchanged' "$tilewright" golden --record --dir "$root/shown"
+: >"$root/shown/shown/another.ll"
+expect golden_shown_unknown 1 'no golden has this name' "$tilewright" golden --check --dir "$root/shown"
 sed -i '1s/^./z/' "$root/golden/hashes.txt"
 expect golden_edited 1 'record them together' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
 expect identity 0 '^threads +passed' "$tilewright" identity --dir "$source/golden" --filter reduce --arch gfx1201
