@@ -42,6 +42,7 @@ bool tw_emu_place_global_slow(tw_emu_wave *w, int lane, uint64_t address, unsign
     if (!aligned(w, lane, address, bytes, intent)) return false;
     w->last_buffer = b;
     uint64_t offset = address - b->address;
+    if (w->group->global_log) tw_emu_global_note(w, lane, b, offset, bytes, intent);
     *out = (emu_place){b->data + offset, b->known + offset, b};
     return true;
 }

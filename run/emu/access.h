@@ -30,6 +30,9 @@ bool tw_emu_place_flat(tw_emu_wave *w, int lane, uint64_t address, unsigned byte
 /* False, and a report, for an address that is not a multiple of `alignment`. */
 bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment);
 
+/* For the search for races between workgroups (global_race.c); lane -1: of the wave. */
+void tw_emu_global_note(tw_emu_wave *w, int lane, const emu_buffer *b, uint64_t offset, uint32_t bytes,
+                        emu_intent intent);
 /* False, and a report, where an access meets a copy that is under way (copy.c). For use where
  * group->copies_in_flight is not 0. */
 bool tw_emu_copy_check_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent);
@@ -43,6 +46,7 @@ static inline bool tw_emu_place_global(tw_emu_wave *w, int lane, uint64_t addres
     if (b && !(address & (alignment - 1)) && !b->freed && (intent == EMU_READS || !b->read_only) &&
         tw_emu_buffer_holds(b, address, bytes)) {
         uint64_t offset = address - b->address;
+        if (w->group->global_log) tw_emu_global_note(w, lane, b, offset, bytes, intent);
         *out = (emu_place){b->data + offset, b->known + offset, b};
         return true;
     }

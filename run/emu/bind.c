@@ -582,6 +582,17 @@ static const emu_row *find_row(const emu_binder *binder, emu_text *text, bool du
     return tw_emu_table_find(binder->table, name);
 }
 
+/* glc is how gfx90a and gfx11 load past the caches of a workgroup, sc1 how gfx94x and gfx950 do. */
+static bool meets_other_workgroups(const emu_text *text) {
+    const emu_text_modifier *scope = tw_emu_text_find(text, "scope");
+    if (scope) return !strcmp(scope->word, "SCOPE_DEV") || !strcmp(scope->word, "SCOPE_SYS");
+    /* Of an instruction without operands the first word is read as one. */
+    for (unsigned k = 0; k < text->operands; k++) {
+        if (text->operand[k].kind == EMU_TEXT_NAME && !strcmp(text->operand[k].name, "sc1")) return true;
+    }
+    return tw_emu_text_find(text, "sc1") || tw_emu_text_find(text, "glc");
+}
+
 static void bind_one(emu_binder *binder, const char *text, size_t length, const uint8_t *bytes, bool dual,
                      emu_inst *out) {
     emu_text parsed;
@@ -613,6 +624,7 @@ static void bind_one(emu_binder *binder, const char *text, size_t length, const 
         case EMU_BIND_MATRIX: tw_emu_bind_matrix(&b); break;
         }
     }
+    if (!b.reason && meets_other_workgroups(&parsed)) out->flags |= EMU_I_SCOPED;
     if (b.reason) {
         out->exec = tw_emu_exec_unknown;
         out->fn.any = b.reason;

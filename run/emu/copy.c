@@ -140,6 +140,7 @@ static void load_piece(tw_emu_wave *w, const emu_copy *copy, const emu_piece *p)
     uint8_t *data = g->lds + p->lds, *known = g->lds_known + p->lds;
     if (g->lds_dwords) tw_emu_lds_race_touch(w, p->lane, p->lds, p->bytes, EMU_WRITES, false);
     uint32_t read = p->buffer ? p->read : 0;
+    if (read && g->global_log) tw_emu_global_note(w, p->lane, p->buffer, p->offset, read, EMU_READS);
     if (read) {
         memcpy(data, p->buffer->data + p->offset, read);
         memcpy(known, p->buffer->known + p->offset, read);
@@ -156,6 +157,7 @@ static void store_piece(tw_emu_wave *w, const emu_piece *p) {
     emu_buffer *b = p->buffer;
     const uint8_t *known = g->lds_known + p->lds;
     if (g->lds_dwords) tw_emu_lds_race_touch(w, p->lane, p->lds, p->bytes, EMU_READS, false);
+    if (g->global_log) tw_emu_global_note(w, p->lane, b, p->offset, p->bytes, EMU_WRITES);
     memcpy(b->data + p->offset, g->lds + p->lds, p->bytes);
     bool all = true;
     for (uint32_t k = 0; k < p->bytes && all; k++)

@@ -116,6 +116,7 @@ void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_init(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_join(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_wakeup(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_acquire(tw_emu_wave *w, const emu_inst *i); /* global_race.c */
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_trap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_getreg(tw_emu_wave *w, const emu_inst *i);

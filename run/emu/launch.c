@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "run/emu/device.h"
-#include "run/emu/exec.h"
+#include "run/emu/global_race.h"
 #include "support/thread_pool.h"
 
 enum { DEFAULT_REPORTS = 8, DYNAMIC_STACK_BYTES = 16384 };
@@ -31,7 +31,15 @@ struct emu_turns {
     size_t max_reports;
     bool stop;
     tw_launch_counts counts;
+    emu_global_shadow *shadow; /* NULL: races between workgroups are not looked for */
+    struct waiting_log *logs;  /* of complete workgroups that an open one comes before, in order */
+    size_t log_bytes;
 };
+
+typedef struct waiting_log {
+    struct waiting_log *next;
+    emu_global_log *log;
+} waiting_log;
 
 void tw_emu_wait_turn(tw_emu_wave *w) {
     emu_group *g = w->group;
@@ -44,9 +52,9 @@ void tw_emu_wait_turn(tw_emu_wave *w) {
     g->in_turn = true;
 }
 
-static void keep_reports(report_list *list, const emu_group *g) {
-    if (list->count + g->report_count > list->capacity) {
-        size_t capacity = 2 * list->capacity + g->report_count;
+static void keep_reports(report_list *list, const emu_report *reports, size_t count) {
+    if (list->count + count > list->capacity) {
+        size_t capacity = 2 * list->capacity + count;
         emu_report *more = realloc(list->reports, capacity * sizeof *more);
         if (!more) {
             list->failed = true;
@@ -55,8 +63,8 @@ static void keep_reports(report_list *list, const emu_group *g) {
         list->reports = more;
         list->capacity = capacity;
     }
-    memcpy(list->reports + list->count, g->reports, g->report_count * sizeof *g->reports);
-    list->count += g->report_count;
+    memcpy(list->reports + list->count, reports, count * sizeof *reports);
+    list->count += count;
 }
 
 /* Reports that differ in place or kind, of workgroups that no unfinished one comes before. */
@@ -104,15 +112,81 @@ static void add_counts(tw_launch_counts *c, emu_group *g) {
     g->scalar_read = g->scratch_read = g->scratch_written = 0;
 }
 
+/* ---- races between workgroups ---- */
+
+static bool keep_race(void *user, const emu_report *report) {
+    report_list *list = user;
+    keep_reports(list, report, 1);
+    return !list->failed;
+}
+
+/* The workgroup's notes wait until those before it were compared; it gets new ones. */
+static void hand_over_log(emu_group *g) {
+    struct emu_turns *t = g->launch->turns;
+    waiting_log *entry = calloc(1, sizeof *entry), **at = &t->logs;
+    emu_global_log *fresh = tw_emu_global_log_new();
+    if (!entry || !fresh) {
+        free(entry);
+        tw_emu_global_log_free(fresh);
+        t->found.failed = true;
+        return;
+    }
+    while (*at && tw_emu_global_log_number((*at)->log) < g->number)
+        at = &(*at)->next;
+    *entry = (waiting_log){*at, g->global_log};
+    *at = entry;
+    t->log_bytes += tw_emu_global_log_bytes(g->global_log);
+    g->global_log = fresh;
+}
+
+static void merge_log(emu_launch_state *launch, const emu_global_log *log) {
+    struct emu_turns *t = launch->turns;
+    if (!tw_emu_global_merge(launch, t->shadow, log, keep_race, &t->found)) t->found.failed = true;
+}
+
+static void pop_log(struct emu_turns *t) {
+    waiting_log *first = t->logs;
+    t->logs = first->next;
+    t->log_bytes -= tw_emu_global_log_bytes(first->log);
+    tw_emu_global_log_free(first->log);
+    free(first);
+}
+
+/* The workgroup is complete: compares it, where its turn has come, and those that waited for it. */
+static void advance(emu_group *g) {
+    struct emu_turns *t = g->launch->turns;
+    if (t->shadow && t->first_open == g->number)
+        merge_log(g->launch, g->global_log);
+    else if (t->shadow)
+        hand_over_log(g);
+    t->complete[g->number / 8] |= (uint8_t)(1u << g->number % 8);
+    while (t->first_open < t->groups && t->complete[t->first_open / 8] >> t->first_open % 8 & 1) {
+        t->first_open++;
+        while (t->logs && tw_emu_global_log_number(t->logs->log) < t->first_open) {
+            merge_log(g->launch, t->logs->log);
+            pop_log(t);
+        }
+    }
+}
+
+/* Notes that wait take memory: whoever is far ahead stops until the others have caught up. */
+static void wait_for_room(emu_launch_state *launch, uint64_t number) {
+    static const size_t LIMIT = 256u << 20;
+    struct emu_turns *t = launch->turns;
+    if (!t->shadow) return;
+    pthread_mutex_lock(&t->lock);
+    while (t->log_bytes > LIMIT && t->first_open < number)
+        pthread_cond_wait(&t->moved, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
 /* Whether the loop over workgroups goes on. */
 static bool finish_group(emu_group *g) {
     struct emu_turns *t = g->launch->turns;
     pthread_mutex_lock(&t->lock);
     add_counts(&t->counts, g);
-    if (g->report_count) keep_reports(&t->found, g);
-    t->complete[g->number / 8] |= (uint8_t)(1u << g->number % 8);
-    while (t->first_open < t->groups && t->complete[t->first_open / 8] >> t->first_open % 8 & 1)
-        t->first_open++;
+    if (g->report_count) keep_reports(&t->found, g->reports, g->report_count);
+    advance(g);
     if (t->found.count && settled_reports(t) >= t->max_reports) t->stop = true;
     bool go_on = !t->stop && !g->stop;
     pthread_cond_broadcast(&t->moved);
@@ -125,7 +199,7 @@ static bool finish_group(emu_group *g) {
 static int by_workgroup(const void *a, const void *b) {
     const emu_report *x = a, *y = b;
     if (x->workgroup != y->workgroup) return x->workgroup < y->workgroup ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static tw_status tell_reports(struct emu_turns *t, tw_diag *diag) {
@@ -279,6 +353,7 @@ static tw_status prepare(tw_emu_module *module, const tw_emu_launch *o, emu_laun
     s->check_unknown = !(o->disabled_checks & TW_EMU_CHECK_UNINITIALISED);
     s->check_alignment = !(o->disabled_checks & TW_EMU_CHECK_ALIGNMENT);
     s->strict_alignment = o->strict_checks & TW_EMU_STRICT_ALIGNMENT;
+    s->check_global_races = !(o->disabled_checks & TW_EMU_CHECK_GLOBAL_RACES);
     s->check_lds_races = !(o->disabled_checks & TW_EMU_CHECK_LDS_RACES);
     s->work_items = o->block.x * o->block.y * o->block.z;
     s->waves_per_group = (s->work_items + s->target.wave_size - 1) / s->target.wave_size;
@@ -304,6 +379,7 @@ static bool run_group(void *user, size_t index, unsigned thread) {
     runner *r = user;
     emu_group *g = r->groups[thread];
     fenv_t host;
+    wait_for_room(r->launch, index);
     feholdexcept(&host);
     fesetenv(FE_DFL_ENV); /* round to nearest, denormals kept, whatever the host does */
     tw_emu_group_run(g, index);
@@ -317,6 +393,10 @@ static tw_status run_all(emu_launch_state *s, tw_thread_pool *pool, unsigned thr
     for (unsigned k = 0; k < threads && status == TW_OK; k++) {
         r.groups[k] = tw_emu_group_new(s);
         if (!r.groups[k]) {
+            status = tw_fail_no_memory(diag);
+            break;
+        }
+        if (s->turns->shadow && !(r.groups[k]->global_log = tw_emu_global_log_new())) {
             status = tw_fail_no_memory(diag);
             break;
         }
@@ -366,14 +446,20 @@ tw_status tw_emu_run(tw_emu_module *module, const tw_emu_launch *o, tw_launch_co
     if (status == TW_OK) status = make_scratch(&s, threads, diag);
     if (status == TW_OK) status = make_packet(&s, o, module->bias + o->kernel->descriptor_address, diag);
     if (status == TW_OK) {
+        bool races = s.check_global_races && s.groups > 1;
         turns.complete = calloc(s.groups / 8 + 1, 1);
-        status = turns.complete ? run_all(&s, pool, threads, diag) : tw_fail_no_memory(diag);
+        if (races) turns.shadow = tw_emu_global_shadow_new();
+        status = turns.complete && (turns.shadow || !races) ? run_all(&s, pool, threads, diag)
+                                                            : tw_fail_no_memory(diag);
     }
     turns.counts.nanoseconds = now() - begin;
     if (counts) *counts = turns.counts;
     release(s.memory, s.kernarg);
     release(s.memory, s.packet);
     release(s.memory, s.scratch);
+    while (turns.logs)
+        pop_log(&turns);
+    tw_emu_global_shadow_free(turns.shadow);
     free(turns.complete);
     free(turns.found.reports);
     pthread_cond_destroy(&turns.moved);

@@ -12,18 +12,28 @@ static bool reported(const emu_group *g, const emu_inst *inst, const char *kind)
     return false;
 }
 
+void tw_emu_report_text(const emu_launch_state *launch, tw_dim3 id, unsigned wave, int lane,
+                        const char *message, emu_report *out) {
+    char place[40] = "";
+    uint64_t offset;
+    out->where = tw_emu_code_where(launch->code, out->inst->pc, &offset);
+    if (lane >= 0) snprintf(place, sizeof place, ", lane %d", lane);
+    snprintf(out->text, sizeof out->text, "%s; at +0x%llx '%s', workgroup (%u, %u, %u), wave %u%s", message,
+             (unsigned long long)offset, out->inst->text, id.x, id.y, id.z, wave, place);
+}
+
 static void add(tw_emu_wave *w, int lane, bool fatal, const char *format, va_list arguments) {
     emu_group *g = w->group;
     if (g->report_count == EMU_GROUP_REPORTS || reported(g, w->current, format)) return;
-    emu_report *r = &g->reports[g->report_count++];
-    *r = (emu_report){.workgroup = g->number, .inst = w->current, .kind = format, .fatal = fatal};
-    char message[320], place[40] = "";
-    uint64_t offset;
+    emu_report *r = &g->reports[g->report_count];
+    *r = (emu_report){.workgroup = g->number,
+                      .order = g->report_count++,
+                      .inst = w->current,
+                      .kind = format,
+                      .fatal = fatal};
+    char message[320];
     vsnprintf(message, sizeof message, format, arguments);
-    r->where = tw_emu_code_where(w->launch->code, w->current->pc, &offset);
-    if (lane >= 0) snprintf(place, sizeof place, ", lane %d", lane);
-    snprintf(r->text, sizeof r->text, "%s; at +0x%llx '%s', workgroup (%u, %u, %u), wave %u%s", message,
-             (unsigned long long)offset, w->current->text, g->id.x, g->id.y, g->id.z, w->index, place);
+    tw_emu_report_text(w->launch, g->id, w->index, lane, message, r);
 }
 
 void tw_emu_report(tw_emu_wave *w, int lane, const char *format, ...) {

@@ -3,6 +3,7 @@
 
 #include "run/emu/barrier.h"
 #include "run/emu/copy.h"
+#include "run/emu/global_race.h"
 #include "run/emu/lds_race.h"
 
 /* Instructions of a slice: waves that spin on LDS let the others come to it. */
@@ -42,6 +43,7 @@ no_memory:
 void tw_emu_group_free(emu_group *g) {
     if (!g) return;
     tw_emu_copy_free(g);
+    tw_emu_global_log_free(g->global_log);
     free(g->waves);
     free(g->registers);
     free(g->flags);
@@ -104,6 +106,7 @@ static void start(emu_group *g, uint64_t number) {
     for (uint32_t k = 0; k < g->wave_count; k++)
         tw_emu_wave_start(&g->waves[k], g, k);
     if (g->lds_dwords) tw_emu_lds_race_start(g);
+    if (g->global_log) tw_emu_global_log_start(g->global_log, g);
 }
 
 void tw_emu_group_run(emu_group *g, uint64_t number) {

@@ -12,6 +12,7 @@ typedef struct emu_report {
     const char *kind;  /* the format of the message: equal for equal kinds */
     const char *where; /* the function */
     bool fatal;
+    uint32_t order; /* among those of its workgroup */
     char text[512];
 } emu_report;
 
@@ -23,8 +24,9 @@ typedef struct emu_named_barrier {
     uint32_t clock[EMU_MAX_WAVES], passed[EMU_MAX_WAVES]; /* lds_race.c */
 } emu_named_barrier;
 
-typedef struct emu_lds_dword emu_lds_dword; /* lds_race.c */
-typedef struct emu_copies emu_copies;       /* copy.c */
+typedef struct emu_lds_dword emu_lds_dword;   /* lds_race.c */
+typedef struct emu_copies emu_copies;         /* copy.c */
+typedef struct emu_global_log emu_global_log; /* global_race.c */
 
 struct emu_group {
     emu_launch_state *launch;
@@ -40,7 +42,8 @@ struct emu_group {
     uint32_t arrived;       /* waves at the barrier */
     uint32_t cluster_phase; /* how often the barrier of the cluster was complete */
     emu_named_barrier named[EMU_NAMED_BARRIERS + 1];
-    emu_copies *copies; /* NULL: no wave of this group made one yet */
+    emu_global_log *global_log; /* NULL: races between workgroups are not looked for */
+    emu_copies *copies;         /* NULL: no wave of this group made one yet */
     uint32_t copies_in_flight;
     bool in_turn;          /* all workgroups before this one are complete */
     bool stop, traced_out; /* a report ends the launch; a trace does */
@@ -62,7 +65,7 @@ struct emu_launch_state {
     const emu_inst *entry;
     tw_target target;
     tw_isa isa;
-    bool check_unknown, check_alignment, strict_alignment, check_lds_races;
+    bool check_unknown, check_alignment, strict_alignment, check_lds_races, check_global_races;
     uint8_t halves; /* of a wave: 1 or 2 blocks of 32 lanes */
     uint32_t lds_bytes, waves_per_group, work_items;
     uint64_t groups, budget;
@@ -80,6 +83,9 @@ struct emu_launch_state {
 void tw_emu_report(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
 /* The same, and the launch cannot go on. */
 void tw_emu_fatal(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
+/* Where and by whom, added to a message: fills `where` and `text`. */
+void tw_emu_report_text(const emu_launch_state *launch, tw_dim3 id, unsigned wave, int lane,
+                        const char *message, emu_report *out);
 /* Where `address` lies, in words: "12 bytes past the end of 'x' (1024 bytes at 0x...)". */
 void tw_emu_describe_address(const emu_memory *memory, uint64_t address, char *out, size_t size);
 

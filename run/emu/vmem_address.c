@@ -1,6 +1,8 @@
 /* Addresses of vector memory instructions. */
 #include "run/emu/vmem.h"
 
+#include "run/emu/global_race.h"
+
 /* Lanes whose address depends on unknown bits are reported and left out. */
 static uint32_t known_lanes(tw_emu_wave *w, const emu_operand *o, unsigned half, uint32_t active) {
     if (!w->shadow || o->kind != EMU_OPERAND_VGPR || !tw_emu_vector_unknown(w, o)) return active;
@@ -128,5 +130,6 @@ emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_blo
     }
     if (*lanes & ~inside) return NULL;
     w->last_buffer = b;
+    if (w->group->global_log) tw_emu_global_note_block(w, a->half, b, offset, *lanes, bytes, intent);
     return b;
 }

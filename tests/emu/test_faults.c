@@ -120,24 +120,24 @@ static void check_unknown_lds(harness *h) {
 
 static void check_missing_barrier(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    harness_silent(h, TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(0)));
-    tw_status s = TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(1));
+    harness_silent(h, TRY(h, "missing_barrier", 1, ITEMS, PTR(out), I32(0)));
+    tw_status s = TRY(h, "missing_barrier", 1, ITEMS, PTR(out), I32(1));
     EXPECT(h, s, "race in LDS", "without a barrier between");
     h->disabled_checks = TW_EMU_CHECK_LDS_RACES | TW_EMU_CHECK_UNINITIALISED;
-    harness_silent(h, TRY(h, "missing_barrier", 2, ITEMS, PTR(out), I32(1)));
+    harness_silent(h, TRY(h, "missing_barrier", 1, ITEMS, PTR(out), I32(1)));
 }
 
 static void check_missing_second_barrier(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    harness_silent(h, TRY(h, "missing_second_barrier", 2, ITEMS, PTR(out), I32(0)));
-    tw_status s = TRY(h, "missing_second_barrier", 2, ITEMS, PTR(out), I32(1));
+    harness_silent(h, TRY(h, "missing_second_barrier", 1, ITEMS, PTR(out), I32(0)));
+    tw_status s = TRY(h, "missing_second_barrier", 1, ITEMS, PTR(out), I32(1));
     EXPECT(h, s, "race in LDS", "without a barrier between");
 }
 
 static void check_missing_barrier_of_atomics(harness *h) {
     uint64_t out = known(h, "out", 4 * ITEMS);
-    harness_silent(h, TRY(h, "missing_barrier_of_atomics", 2, ITEMS, PTR(out), I32(0)));
-    tw_status s = TRY(h, "missing_barrier_of_atomics", 2, ITEMS, PTR(out), I32(1));
+    harness_silent(h, TRY(h, "missing_barrier_of_atomics", 1, ITEMS, PTR(out), I32(0)));
+    tw_status s = TRY(h, "missing_barrier_of_atomics", 1, ITEMS, PTR(out), I32(1));
     /* At -O0 the atomics have results, through which waves may wait for each other. */
     if (strcmp(h->level, "O0")) EXPECT(h, s, "race in LDS");
 }

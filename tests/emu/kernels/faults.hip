@@ -185,3 +185,74 @@ KERNEL void buffer_range(u32 *out, u32 *data, int n, int wrong) {
     if (wrong == 1) __builtin_amdgcn_raw_buffer_store_b32(7, r, THREAD * 4, 0, 0);
     if (wrong == 2) __builtin_amdgcn_raw_ptr_buffer_atomic_add_i32(1, r, THREAD * 4, 0, 0);
 }
+
+/* ---- races between workgroups ---- */
+
+#define AGENT __HIP_MEMORY_SCOPE_AGENT
+
+/* Every workgroup writes its part; with `wrong` one dword too many, or all write one flag. */
+KERNEL WORKGROUP(64) void two_writers(int *out, int wrong) {
+    out[GLOBAL_THREAD] = BLOCK;
+    if (wrong == 1 && THREAD == 0) out[GLOBAL_THREAD + 64] = BLOCK;
+    if (wrong == 2 && THREAD == 0) out[1000] = 1;
+}
+
+/* A read of what a workgroup before, or behind, writes. */
+KERNEL WORKGROUP(64) void neighbour(int *out, int *data, int wrong) {
+    data[GLOBAL_THREAD] = GLOBAL_THREAD;
+    int other = wrong == 1 && BLOCK > 0 ? GLOBAL_THREAD - 64 : wrong == 2 && BLOCK < 3 ? GLOBAL_THREAD + 64 : GLOBAL_THREAD;
+    out[GLOBAL_THREAD] = data[other];
+}
+
+/* The last workgroup to finish adds up what all have left. 1: no fence behind the counter; 2: the part comes behind
+ * the counter. */
+KERNEL WORKGROUP(64) void last_adds(u32 *out, u32 *part, u32 *counter, int wrong) {
+    SHARED u32 last;
+    if (wrong != 2) part[GLOBAL_THREAD] = GLOBAL_THREAD;
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+    sync();
+    if (THREAD == 0) last = __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, AGENT) == 3;
+    sync();
+    if (wrong == 2) part[GLOBAL_THREAD] = GLOBAL_THREAD;
+    if (!last) return;
+    if (wrong != 1) __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+    u32 sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += part[64 * k + THREAD];
+    out[THREAD] = sum;
+}
+
+/* Each workgroup waits for the flag of the one before it and goes on from its value. */
+KERNEL WORKGROUP(64) void chain(u32 *value, u32 *flag, int wrong) {
+    if (THREAD != 0) return;
+    u32 before = 0;
+    if (BLOCK > 0) {
+        while (!__hip_atomic_load(&flag[BLOCK - 1], __ATOMIC_RELAXED, AGENT))
+            __builtin_amdgcn_s_sleep(1);
+        if (!wrong) __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+        before = value[BLOCK - 1];
+    }
+    value[BLOCK] = before + BLOCK + 1;
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+    __hip_atomic_store(&flag[BLOCK], 1u, __ATOMIC_RELAXED, AGENT);
+}
+
+/* Counters that all workgroups add to; a lock; and a compare-and-swap that begins with a plain look. */
+KERNEL WORKGROUP(64) void shared_counters(u32 *bins, u32 *lock, u32 *guarded, u32 *most) {
+    __hip_atomic_fetch_add(&bins[GLOBAL_THREAD % 7], 1u, __ATOMIC_RELAXED, AGENT);
+    if (THREAD != 0) return;
+    u32 seen = *most;
+    while (seen < (u32)BLOCK * 3 && !__hip_atomic_compare_exchange_strong(most, &seen, (u32)BLOCK * 3, __ATOMIC_RELAXED, __ATOMIC_RELAXED, AGENT)) {}
+    u32 open = 0;
+    while (!__hip_atomic_compare_exchange_strong(lock, &open, 1u, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, AGENT))
+        open = 0;
+    *guarded = *guarded * 2 + 1;
+    __hip_atomic_store(lock, 0u, __ATOMIC_RELEASE, AGENT);
+}
+
+/* The first workgroup clears a counter that all add to. */
+KERNEL WORKGROUP(64) void cleared_counter(u32 *counter, int wrong) {
+    if (THREAD != 0) return;
+    if (wrong && BLOCK == 0) *counter = 0;
+    __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, AGENT);
+}
