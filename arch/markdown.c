@@ -190,6 +190,14 @@ static void atom_row(tw_strbuf *text, unsigned arch, unsigned wave, const tw_mat
     tw_strbuf_char(text, '\n');
 }
 
+static void transposed_row(tw_strbuf *text, tw_arch a, const tw_transposed_read *read) {
+    if (!read) return;
+    tw_strbuf_printf(text, "| `%s` | %s | %u |", read->name, row(a)->name, read->slots);
+    map_columns(text, &read->memory);
+    map_columns(text, &read->registers);
+    tw_strbuf_char(text, '\n');
+}
+
 static void lane_map_tables(tw_strbuf *text) {
     begin_table(
         text, "Matrix atoms",
@@ -203,17 +211,14 @@ static void lane_map_tables(tw_strbuf *text) {
                     atom_row(text, a, wave, atom);
             }
     begin_table(
-        text, "Transposed LDS reads",
-        "| intrinsic | target | slots of a lane | row in LDS | column in LDS | row in registers | column in "
-        "registers |");
+        text, "Transposed reads",
+        "| intrinsic | target | slots of a lane | row in memory | column in memory | row in registers | "
+        "column in registers |");
     for
         EACH_ARCH(a) {
-            const tw_transposed_read *read = tw_transposed_lds_read(with_wave(a, row(a)->wave_size));
-            if (!read) continue;
-            tw_strbuf_printf(text, "| `%s` | %s | %u |", read->name, row(a)->name, read->slots);
-            map_columns(text, &read->memory);
-            map_columns(text, &read->registers);
-            tw_strbuf_char(text, '\n');
+            tw_target target = with_wave(a, row(a)->wave_size);
+            transposed_row(text, a, tw_transposed_lds_read(target));
+            transposed_row(text, a, tw_transposed_global_load(target));
         }
 }
 

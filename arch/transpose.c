@@ -2,21 +2,31 @@
 
 #include "arch/lane_bits.h"
 
+typedef enum source { FROM_LDS, FROM_GLOBAL } source;
+
 static const struct {
+    source from;
     tw_arch arch;
     tw_transposed_read read;
 } reads[] = {
-#define TRANSPOSED_READ(arch, name, wave, slots, memory_rows, memory_columns, rows, columns) \
-    {TW_ARCH_##arch, {name, wave, slots, LANE_MAP(memory_rows, memory_columns), LANE_MAP(rows, columns)}},
+#define TRANSPOSED_READ(from, arch, name, wave, slots, memory_rows, memory_columns, rows, columns) \
+    {FROM_##from,                                                                                  \
+     TW_ARCH_##arch,                                                                               \
+     {name, wave, slots, LANE_MAP(memory_rows, memory_columns), LANE_MAP(rows, columns)}},
 #include "arch/transpose.def"
 };
 
-const tw_transposed_read *tw_transposed_lds_read(tw_target target) {
+static const tw_transposed_read *find(source from, tw_target target) {
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)
-        if (reads[i].arch == target.arch && reads[i].read.wave_size == target.wave_size)
+        if (reads[i].from == from && reads[i].arch == target.arch &&
+            reads[i].read.wave_size == target.wave_size)
             return &reads[i].read;
     return NULL;
 }
+
+const tw_transposed_read *tw_transposed_lds_read(tw_target target) { return find(FROM_LDS, target); }
+
+const tw_transposed_read *tw_transposed_global_load(tw_target target) { return find(FROM_GLOBAL, target); }
 
 tw_status tw_transposed_source(const tw_transposed_read *read, unsigned lane, unsigned slot,
                                unsigned *source_lane, unsigned *source_slot) {

@@ -148,6 +148,10 @@ TW_API tw_value tw_global_load(tw_builder *b, const tw_type *type, tw_value poin
                                unsigned align);
 TW_API void tw_global_store(tw_builder *b, tw_value value, tw_value pointer, tw_value index, unsigned align);
 TW_API void tw_global_atomic_fadd(tw_builder *b, tw_value value, tw_value pointer, tw_value index);
+/* Transposed tiles of 16 x 16 elements of 16 bits (arch/transpose.h): the result has the target's number of
+ * elements a lane. All lanes of the wave must be active. */
+TW_API tw_value tw_global_load_transposed(tw_builder *b, tw_value pointer, tw_value index);
+TW_API tw_value tw_lds_load_transposed(tw_builder *b, tw_value pointer, tw_value index);
 /* Buffers: byte offsets; `voffset` may differ by lane, `soffset` is uniform. */
 TW_API tw_value tw_buffer_rsrc(tw_builder *b, tw_value pointer, tw_value bytes);
 TW_API tw_value tw_buffer_load(tw_builder *b, const tw_type *type, tw_value rsrc, tw_value voffset,
@@ -166,6 +170,9 @@ TW_API void tw_lds_atomic_fadd(tw_builder *b, tw_value value, tw_value pointer, 
 
 typedef enum tw_fence { TW_FENCE_LDS = 0, TW_FENCE_ALL } tw_fence;
 TW_API void tw_barrier(tw_builder *b, tw_fence fence);
+/* The two halves of a barrier, on gfx12 targets: what stands between them does not wait for other waves. */
+TW_API void tw_barrier_signal(tw_builder *b, tw_fence fence);
+TW_API void tw_barrier_wait(tw_builder *b, tw_fence fence);
 TW_API void tw_sched_barrier(tw_builder *b, unsigned mask);
 TW_API void tw_sched_group_barrier(tw_builder *b, unsigned mask, unsigned size, unsigned sync);
 TW_API void tw_setprio(tw_builder *b, unsigned level);

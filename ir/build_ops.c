@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arch/transpose.h"
 #include "ir/builder.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -202,6 +203,25 @@ void tw_lds_atomic_fadd(tw_builder *b, tw_value value, tw_value pointer, tw_valu
     tw_builder_emit(b, TW_OP_LDS_ATOMIC_FADD, NULL, in, 3, NULL);
 }
 
+/* A target that has no such read gives no type: the op's own rule says so. */
+static tw_value load_transposed(tw_builder *b, tw_opcode opcode, const tw_transposed_read *read,
+                                tw_value pointer, tw_value index) {
+    tw_value in[] = {pointer, index};
+    const tw_type *from = tw_value_type(b, pointer);
+    const tw_type *type = from ? tw_type_vector(from->scalar, read ? read->slots : 8) : NULL;
+    return tw_builder_emit(b, opcode, type, in, 2, NULL);
+}
+
+tw_value tw_global_load_transposed(tw_builder *b, tw_value pointer, tw_value index) {
+    return load_transposed(b, TW_OP_GLOBAL_LOAD_TRANSPOSED, tw_transposed_global_load(tw_builder_target(b)),
+                           pointer, index);
+}
+
+tw_value tw_lds_load_transposed(tw_builder *b, tw_value pointer, tw_value index) {
+    return load_transposed(b, TW_OP_LDS_LOAD_TRANSPOSED, tw_transposed_lds_read(tw_builder_target(b)),
+                           pointer, index);
+}
+
 /* ---- buffers ---- */
 
 tw_value tw_buffer_rsrc(tw_builder *b, tw_value pointer, tw_value bytes) {
@@ -235,6 +255,16 @@ void tw_buffer_atomic_fadd(tw_builder *b, tw_value value, tw_value rsrc, tw_valu
 void tw_barrier(tw_builder *b, tw_fence fence) {
     tw_attr attr = an_int(fence);
     tw_builder_emit(b, TW_OP_BARRIER, NULL, NULL, 0, &attr);
+}
+
+void tw_barrier_signal(tw_builder *b, tw_fence fence) {
+    tw_attr attr = an_int(fence);
+    tw_builder_emit(b, TW_OP_BARRIER_SIGNAL, NULL, NULL, 0, &attr);
+}
+
+void tw_barrier_wait(tw_builder *b, tw_fence fence) {
+    tw_attr attr = an_int(fence);
+    tw_builder_emit(b, TW_OP_BARRIER_WAIT, NULL, NULL, 0, &attr);
 }
 
 void tw_sched_barrier(tw_builder *b, unsigned mask) {

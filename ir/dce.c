@@ -22,6 +22,8 @@ static bool does_nothing_else(const tw_op *op) {
     case E_WHOLE_WAVE:
     case E_READS_GLOBAL:
     case E_READS_LDS:
+    case E_WAVE_READS_GLOBAL:
+    case E_WAVE_READS_LDS:
     case E_ALLOC: return true;
     default: return false;
     }

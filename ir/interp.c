@@ -176,7 +176,11 @@ static tw_status run_op(tw_interp *in, const tw_op *op, unsigned depth) {
     case TW_OP_BUFFER_LOAD:
     case TW_OP_BUFFER_STORE:
     case TW_OP_BUFFER_ATOMIC_FADD: return tw_interp_buffer_access(in, op);
-    case TW_OP_BARRIER: return meet(in, op);
+    case TW_OP_LDS_LOAD_TRANSPOSED:
+    case TW_OP_GLOBAL_LOAD_TRANSPOSED: return tw_interp_transposed(in, op);
+    case TW_OP_BARRIER:
+    case TW_OP_BARRIER_SIGNAL: /* in step, all have come when the first signals */
+    case TW_OP_BARRIER_WAIT: return meet(in, op);
     case TW_OP_FOR: return run_for(in, op, in->active, depth);
     case TW_OP_IF: return run_if(in, op, in->active, depth);
     /* Constants and LDS arrays have their slots filled before the start; the rest has no effect on values. */

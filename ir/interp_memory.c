@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "arch/transpose.h"
 #include "ir/eval.h"
 #include "ir/interp_state.h"
 
@@ -25,7 +26,8 @@ static unsigned default_align(bool is_atomic, bool is_buffer, unsigned bytes, un
 
 static access access_of(const tw_interp *in, const tw_op *op) {
     tw_effect effect = tw_op_info_get(op->opcode)->effect;
-    bool loads = effect == E_READS_GLOBAL || effect == E_READS_LDS;
+    bool loads = effect == E_READS_GLOBAL || effect == E_READS_LDS || effect == E_WAVE_READS_GLOBAL ||
+                 effect == E_WAVE_READS_LDS;
     bool rmw = effect == E_GLOBAL_RMW || effect == E_LDS_RMW;
     const tw_type *type = tw_type_of(in->kernel, loads ? op->first_result : op->operands[0]);
     bool buffer = tw_type_of(in->kernel, op->operands[!loads])->kind == TW_TYPE_RSRC;
@@ -139,6 +141,47 @@ tw_status tw_interp_pointer_access(tw_interp *in, const tw_op *op) {
         a.data = a.stores ? tw_interp_in(in, op, 0, item) : NULL;
         a.out = a.stores ? NULL : tw_interp_out(in, op, item);
         tw_status status = perform(in, &a, tw_interp_in(in, op, pointer, item)[POINTER_OBJECT], offset);
+        if (status) return status;
+    }
+    return TW_OK;
+}
+
+/* ---- transposed reads ---- */
+
+#define MAX_SLOTS 8
+
+/* Each lane's own read, then what the map gives to each. */
+static tw_status transpose_wave(tw_interp *in, const tw_op *op, const tw_transposed_read *read,
+                                uint32_t first) {
+    uint64_t words[64][MAX_SLOTS];
+    access a = access_of(in, op);
+    a.align = read == tw_transposed_lds_read(in->kernel->target) ? a.bytes : sizeof(uint32_t);
+    for (uint32_t lane = 0; lane < read->wave_size; lane++) {
+        int64_t offset;
+        a.item = first + lane;
+        a.out = words[lane];
+        if (!move(in, op->operands[0], op->operands[1], a.item, &offset))
+            return refuse_overflow(in, op, a.item);
+        tw_status status = perform(in, &a, tw_interp_in(in, op, 0, a.item)[POINTER_OBJECT], offset);
+        if (status) return status;
+    }
+    for (uint32_t lane = 0; lane < read->wave_size; lane++)
+        for (unsigned slot = 0; slot < read->slots; slot++) {
+            unsigned source_lane = 0, source_slot = 0;
+            tw_transposed_source(read, lane, slot, &source_lane, &source_slot);
+            tw_interp_out(in, op, first + lane)[slot] = words[source_lane][source_slot];
+        }
+    return TW_OK;
+}
+
+tw_status tw_interp_transposed(tw_interp *in, const tw_op *op) {
+    tw_target target = in->kernel->target;
+    const tw_transposed_read *read = op->opcode == TW_OP_LDS_LOAD_TRANSPOSED
+                                         ? tw_transposed_lds_read(target)
+                                         : tw_transposed_global_load(target);
+    for (uint32_t first = 0; first < in->items; first += in->wave_size) {
+        tw_status status = tw_interp_check_whole_wave(in, op, first);
+        if (!status && in->active[first]) status = transpose_wave(in, op, read, first);
         if (status) return status;
     }
     return TW_OK;

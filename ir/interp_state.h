@@ -91,5 +91,6 @@ tw_status tw_interp_ptr_offset(tw_interp *in, const tw_op *op);
 tw_status tw_interp_buffer_rsrc(tw_interp *in, const tw_op *op);
 tw_status tw_interp_pointer_access(tw_interp *in, const tw_op *op);
 tw_status tw_interp_buffer_access(tw_interp *in, const tw_op *op);
+tw_status tw_interp_transposed(tw_interp *in, const tw_op *op);
 
 #endif

@@ -205,4 +205,6 @@ bool tw_type_class_is_uniform(tw_type_class type_class) {
     return type_class == T_RSRC || type_class == T_UNIFORM_I32 || type_class == T_UNIFORM_GPTR;
 }
 
-bool tw_effect_is_whole_wave(tw_effect effect) { return effect == E_WHOLE_WAVE; }
+bool tw_effect_is_whole_wave(tw_effect effect) {
+    return effect == E_WHOLE_WAVE || effect == E_WAVE_READS_GLOBAL || effect == E_WAVE_READS_LDS;
+}

@@ -64,6 +64,8 @@ typedef enum tw_effect {
     E_PURE = 0,
     E_CROSS_LANE,
     E_WHOLE_WAVE,
+    E_WAVE_READS_GLOBAL,
+    E_WAVE_READS_LDS,
     E_READS_GLOBAL,
     E_WRITES_GLOBAL,
     E_GLOBAL_RMW,

@@ -63,6 +63,8 @@ static const char *effect_name(tw_effect effect) {
     static const char *const names[] = {
         [E_PURE] = "pure",
         [E_CROSS_LANE] = "reads lanes",
+        [E_WAVE_READS_GLOBAL] = "reads global, all lanes active",
+        [E_WAVE_READS_LDS] = "reads LDS, all lanes active",
         [E_WHOLE_WAVE] = "reads lanes, all active",
         [E_READS_GLOBAL] = "reads global",
         [E_WRITES_GLOBAL] = "writes global",

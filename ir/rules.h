@@ -28,6 +28,8 @@ tw_status tw_refuse_op(const tw_kernel *kernel, const tw_op *op, tw_diag *diag, 
 /* What diagnostics name as the place: the text's file, or the kernel. */
 const char *tw_kernel_where(const tw_kernel *kernel);
 
+/* "op: needs gfx950 or gfx1250 (got gfx942)" where the target lacks the feature. */
+tw_status tw_check_feature(const tw_check *check, tw_arch_feature feature);
 /* The workgroup consists of whole waves. */
 tw_status tw_check_whole_waves(const tw_check *check);
 /* "op: what needs gfx942 or gfx950 (got gfx90a)". `targets`: 1 << tw_arch of each. */
@@ -52,6 +54,8 @@ bool tw_name_is_valid(const char *name, size_t length);
 #define TW_NAME_MAX  255
 #define TW_PARAM_MAX 256
 #define TW_DEPTH_MAX 256 /* regions in regions */
+/* Signals and waits of split barriers (ir/rules_barrier.c). */
+tw_status tw_kernel_check_barriers(const tw_kernel *kernel, tw_diag *diag);
 /* The LDS that the kernel's allocations take, laid out in program order. */
 uint64_t tw_kernel_lds_bytes(const tw_kernel *kernel);
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "arch/transpose.h"
 #include "ir/matrix.h"
 #include "ir/rules.h"
 #include "support/strbuf.h"
@@ -29,10 +30,18 @@ tw_status tw_refuse_target(const tw_check *check, const char *what, uint32_t tar
         tw_strbuf_printf(&names, "%s%s", names.length ? targets ? ", " : " or " : "",
                          tw_arch_get((tw_arch)arch)->name);
     }
-    tw_refuse(check, TW_ERR_UNSUPPORTED, "%s needs %s (got %s)", what, tw_strbuf_text(&names),
-              tw_arch_get(check->kernel->target.arch)->name);
+    tw_refuse(check, TW_ERR_UNSUPPORTED, "%s%sneeds %s (got %s)", what, *what ? " " : "",
+              tw_strbuf_text(&names), tw_arch_get(check->kernel->target.arch)->name);
     tw_strbuf_free(&names);
     return TW_ERR_UNSUPPORTED;
+}
+
+tw_status tw_check_feature(const tw_check *check, tw_arch_feature feature) {
+    uint32_t targets = 0;
+    for (unsigned arch = 1; arch < TW_ARCH_COUNT; arch++)
+        if (tw_arch_get((tw_arch)arch)->features & (uint32_t)feature) targets |= 1u << arch;
+    if (targets >> check->kernel->target.arch & 1) return TW_OK;
+    return tw_refuse_target(check, "", targets);
 }
 
 static tw_status refuse_atom(const tw_check *check, const char *name) {
@@ -61,4 +70,35 @@ tw_status tw_rule_mma(const tw_check *check) {
                              name, TYPE_TEXT(wanted), TYPE_TEXT(type));
     }
     return tw_check_whole_waves(check);
+}
+
+/* ---- transposed reads ---- */
+
+static tw_status check_transposed(const tw_check *check, tw_arch_feature feature,
+                                  const tw_transposed_read *read) {
+    tw_status status = tw_check_feature(check, feature);
+    if (status) return status;
+    if (!read)
+        return tw_refuse(check, TW_ERR_UNSUPPORTED, "needs a wave size of 32 (got %u)",
+                         (unsigned)check->kernel->target.wave_size);
+    tw_scalar scalar = tw_type_of(check->kernel, check->op->operands[0])->scalar;
+    if (tw_scalar_bits(scalar) != 16)
+        return tw_refuse(check, TW_ERR_INVALID, "operand 0 must point to elements of 16 bits (got %s)",
+                         tw_scalar_name(scalar));
+    const tw_type *wanted = tw_type_vector(scalar, read->slots);
+    const tw_type *type = tw_type_of(check->kernel, check->op->first_result);
+    if (type != wanted)
+        return tw_refuse(check, TW_ERR_INVALID, "the result must be %s (got %s)", TYPE_TEXT(wanted),
+                         TYPE_TEXT(type));
+    return tw_check_whole_waves(check);
+}
+
+tw_status tw_rule_lds_load_transposed(const tw_check *check) {
+    return check_transposed(check, TW_ARCH_HAS_TRANSPOSED_LDS_READ,
+                            tw_transposed_lds_read(check->kernel->target));
+}
+
+tw_status tw_rule_global_load_transposed(const tw_check *check) {
+    return check_transposed(check, TW_ARCH_HAS_TRANSPOSED_GLOBAL_LOAD,
+                            tw_transposed_global_load(check->kernel->target));
 }

@@ -170,6 +170,7 @@ static void check_kernel(verifier *v) {
         note(v, tw_kernel_check_param(kernel, i, v->diag));
     if (v->errors || !check_block(v, &kernel->body, NULL, 0) || v->errors) return;
     check_lds(v);
+    if (!v->errors) note(v, tw_kernel_check_barriers(kernel, v->diag));
     if (!v->errors) note(v, tw_kernel_check_uniform(kernel, v->diag));
 }
 

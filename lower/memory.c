@@ -155,6 +155,13 @@ void tw_ll_store(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     }
 }
 
+void tw_ll_load_transposed(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
+    const tw_type *type = tw_ll_type_of(l, op->first_result), *words = tw_ll_like(type, TW_I16);
+    const tw_type *pointer = tw_ll_type_of(l, op->operands[0]);
+    tw_ref address = element_address(l, op->operands[0], op->operands[1]);
+    set_data(l, op, words, tw_ll_let(l, "call %t %I(%t %r)", words, rule->intrinsic, pointer, address));
+}
+
 void tw_ll_global_atomic_fadd(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const tw_type *type = tw_ll_type_of(l, op->operands[0]);
@@ -294,16 +301,32 @@ void tw_ll_buffer_atomic_fadd(tw_lowering *l, const tw_op *op, const tw_ll_rule 
 
 /* ---- order ---- */
 
+static void fence(tw_lowering *l, const tw_op *op, const char *order) {
+    bool lds_only = tw_ll_attr(op, 0) == TW_FENCE_LDS && l->flavor->lds_fence_tag[0];
+    tw_ll_text(l, "  fence syncscope(\"workgroup\") %s", order);
+    if (lds_only) tw_ll_text(l, ", !mmra %M", TW_METADATA_LDS_FENCE);
+    tw_ll_text(l, "\n");
+}
+
 void tw_ll_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
-    static const char *const orders[] = {"release", "acquire"};
-    bool lds_only = tw_ll_attr(op, 0) == TW_FENCE_LDS && l->flavor->lds_fence_tag[0];
-    for (unsigned i = 0; i < 2; i++) {
-        tw_ll_text(l, "  fence syncscope(\"workgroup\") %s", orders[i]);
-        if (lds_only) tw_ll_text(l, ", !mmra %M", TW_METADATA_LDS_FENCE);
-        tw_ll_text(l, "\n");
-        if (i == 0) tw_ll_line(l, "call void %I()", TW_LL_S_BARRIER);
-    }
+    fence(l, op, "release");
+    tw_ll_line(l, "call void %I()", TW_LL_S_BARRIER);
+    fence(l, op, "acquire");
+}
+
+#define WORKGROUP_BARRIER (-1)
+
+void tw_ll_barrier_signal(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
+    (void)rule;
+    fence(l, op, "release");
+    tw_ll_line(l, "call void %I(i32 %d)", TW_LL_S_BARRIER_SIGNAL, WORKGROUP_BARRIER);
+}
+
+void tw_ll_barrier_wait(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
+    (void)rule;
+    tw_ll_line(l, "call void %I(i16 %d)", TW_LL_S_BARRIER_WAIT, WORKGROUP_BARRIER);
+    fence(l, op, "acquire");
 }
 
 /* A hint that the flavor does not know changes nothing but the time a kernel takes: it is left out. */

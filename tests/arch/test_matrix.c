@@ -239,6 +239,27 @@ static void check_fragment(const char *on, const char *name, unsigned tiles) {
         }
 }
 
+/* The global loads of gfx12 move elements as gfx1250's LDS read does; wave64 is not known. */
+static void global_loads_transpose_as_lds_reads_do(void **state) {
+    (void)state;
+    const tw_transposed_read *lds = tw_transposed_lds_read(target("gfx1250"));
+    for (size_t t = 0; t < EVERY_TARGET; t++) {
+        tw_target on = target(every_target[t]);
+        const tw_transposed_read *load = tw_transposed_global_load(on);
+        bool has =
+            (tw_arch_get(on.arch)->features & TW_ARCH_HAS_TRANSPOSED_GLOBAL_LOAD) && on.wave_size == 32;
+        assert_int_equal(load != NULL, has);
+        for (unsigned lane = 0; has && lane < 32; lane++)
+            for (unsigned slot = 0; slot < 8; slot++) {
+                unsigned source[2], element[2];
+                assert_int_equal(tw_transposed_source(load, lane, slot, &source[0], &element[0]), TW_OK);
+                assert_int_equal(tw_transposed_source(lds, lane, slot, &source[1], &element[1]), TW_OK);
+                assert_int_equal(source[0], source[1]);
+                assert_int_equal(element[0], element[1]);
+            }
+    }
+}
+
 static void transposed_reads_make_fragments(void **state) {
     (void)state;
     check_fragment("gfx950", "mfma.f32.16x16x16f16", 1);
@@ -273,6 +294,7 @@ int main(void) {
         cmocka_unit_test(maps_are_those_of_the_documents),
         cmocka_unit_test(names_tell_sizes),
         cmocka_unit_test(sources_are_those_of_the_documents),
+        cmocka_unit_test(global_loads_transpose_as_lds_reads_do),
         cmocka_unit_test(transposed_reads_make_fragments),
         cmocka_unit_test(transposed_reads_are_contiguous),
     };

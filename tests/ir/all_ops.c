@@ -1,5 +1,6 @@
 #include "tests/ir/all_ops.h"
 
+#include "arch/transpose.h"
 #include "ir/matrix.h"
 #include "ir/op_info.h"
 
@@ -395,6 +396,38 @@ static void build_matrices(maker *m) {
     }
 }
 
+static bool has(const maker *m, tw_arch_feature feature) {
+    return (tw_arch_get(tw_builder_target(m->b).arch)->features & (uint32_t)feature) != 0;
+}
+
+/* 16 rows of 16 elements a wave, each element of another value. */
+static void build_transposed(maker *m) {
+    tw_builder *b = m->b;
+    tw_value eight = number(m, 8), first = tw_mul(b, m->item, eight);
+    tw_value tile = tw_lds_alloc(b, TW_F16, m->items * 8, 16);
+    tw_value v = unknown(m, tw_type_vector(TW_F16, 8));
+    tw_lds_store(b, v, tile, first, 0);
+    tw_global_store(b, v, m->halves, first, 0);
+    if (has(m, TW_ARCH_HAS_SPLIT_BARRIER)) {
+        tw_barrier_signal(b, TW_FENCE_ALL);
+        tw_setprio(b, 1);
+        tw_barrier_wait(b, TW_FENCE_LDS);
+    } else {
+        tw_barrier(b, TW_FENCE_ALL);
+    }
+    keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 8), tile, first, 0));
+    if (has(m, TW_ARCH_HAS_TRANSPOSED_LDS_READ)) {
+        const tw_transposed_read *read = tw_transposed_lds_read(tw_builder_target(b));
+        tw_value lane = tw_lane_id(b), row, column, pitch = number(m, 16);
+        tw_lane_map_values(b, &read->memory, lane, 0, &row, &column);
+        tw_value start = tw_mul(b, row, pitch);
+        tw_value index = tw_add(b, start, column);
+        keep(m, tw_lds_load_transposed(b, tile, index));
+    }
+    if (tw_transposed_global_load(tw_builder_target(b)))
+        keep(m, tw_global_load_transposed(b, m->halves, first));
+}
+
 static void build_constants(maker *m) {
     static const struct {
         tw_scalar scalar;
@@ -440,6 +473,7 @@ static const struct {
     {"lds", build_lds, {.workgroup_size = 128}, TW_I1},
     {"control", build_control, {.workgroup_size = 64, .min_waves_per_eu = 2}, TW_I1},
     {"matrices", build_matrices, {.workgroup_size = 64}, TW_I1},
+    {"transposed", build_transposed, {.workgroup_size = 64}, TW_I1},
     {"constants", build_constants, {.workgroup_size = 1024}, TW_I1},
 };
 

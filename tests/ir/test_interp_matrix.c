@@ -140,8 +140,55 @@ static void fragments_have_types(void **state) {
     assert_null(tw_fragment_type(target, "mfma.f32.32x32x8f16", (tw_matrix_operand)3));
 }
 
+/* Memory holds its own indices. Each lane reads from another place, so that the source is seen. */
+static void read_transposed(const char *name, bool from_lds, uint16_t out[64][8]) {
+    static uint16_t memory[1024];
+    tw_target target;
+    tw_context *ctx = tw_context_new(NULL);
+    assert_int_equal(tw_target_parse(name, &target, NULL), TW_OK);
+    for (unsigned i = 0; i < 1024; i++)
+        memory[i] = (uint16_t)i;
+    memset(out, 0, sizeof(uint16_t[64][8]));
+    tw_builder *b =
+        tw_kernel_begin(ctx, "transposed", target, &(tw_kernel_options){.workgroup_size = target.wave_size});
+    tw_value in = tw_param_ptr(b, "in", TW_I16, 0), result = tw_param_ptr(b, "out", TW_I16, 0);
+    tw_value lane = tw_lane_id(b), eight = tw_i32(b, 8), first = tw_mul(b, lane, eight);
+    tw_value array = tw_lds_alloc(b, TW_I16, 1024, 16);
+    tw_value row = tw_global_load(b, tw_type_vector(TW_I16, 8), in, first, 0);
+    tw_lds_store(b, row, array, first, 0);
+    tw_barrier(b, TW_FENCE_LDS);
+    tw_value read =
+        from_lds ? tw_lds_load_transposed(b, array, first) : tw_global_load_transposed(b, in, first);
+    tw_global_store(b, read, result, first, 0);
+    tw_kernel *kernel = tw_kernel_end(b);
+    if (!kernel) fail_msg("%s: %s", name, tw_context_diagnostics(ctx));
+    tw_interp_arg args[] = {TW_INTERP_MEMORY(memory, sizeof memory),
+                            TW_INTERP_MEMORY(out, sizeof(uint16_t[64][8]))};
+    if (tw_interp_run(kernel, (const uint32_t[]){1, 1, 1}, args, 2, NULL, tw_context_diag(ctx)))
+        fail_msg("%s: %s", name, tw_context_diagnostics(ctx));
+    tw_context_free(ctx);
+}
+
+/* As the documents have it: source lane and element by formula. */
+static void transposed_reads_move_elements(void **state) {
+    (void)state;
+    uint16_t out[64][8];
+    static const char *const global[] = {"gfx1200", "gfx1201", "gfx1250"};
+    for (unsigned i = 0; i <= 3; i++) {
+        read_transposed(i < 3 ? global[i] : "gfx1250", i == 3, out);
+        for (unsigned lane = 0; lane < 32; lane++)
+            for (unsigned n = 0; n < 8; n++)
+                assert_int_equal(out[lane][n], 8 * ((lane & ~7u) + n) + (lane & 7));
+    }
+    read_transposed("gfx950", true, out);
+    for (unsigned lane = 0; lane < 64; lane++)
+        for (unsigned n = 0; n < 4; n++)
+            assert_int_equal(out[lane][n], 8 * (((lane & ~15u) | (lane >> 2 & 3)) + 4 * n) + (lane & 3));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transposed_reads_move_elements),
         cmocka_unit_test(atoms_multiply),
         cmocka_unit_test(fragments_have_types),
     };

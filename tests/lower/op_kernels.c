@@ -1,5 +1,6 @@
 #include "tests/lower/op_kernels.h"
 
+#include "arch/transpose.h"
 #include "ir/matrix.h"
 #include "tests/lower/op_maker.h"
 
@@ -542,6 +543,39 @@ static void build_matrices(maker *m) {
     }
 }
 
+static bool has(const maker *m, tw_arch_feature feature) {
+    return (tw_arch_get(tw_builder_target(m->b).arch)->features & (uint32_t)feature) != 0;
+}
+
+static void build_transposed(maker *m) {
+    static const tw_scalar scalars[] = {TW_I16, TW_F16, TW_BF16};
+    tw_builder *b = m->b;
+    for (size_t s = 0; s < COUNT(scalars); s++) {
+        const tw_type *type = tw_type_vector(scalars[s], 8);
+        tw_value array = tw_lds_alloc(b, scalars[s], m->items * 8, 16), eight = tw_i32(b, 8);
+        tw_value v = maker_load(m, type);
+        tw_value index = tw_mul(b, m->tid, eight);
+        tw_lds_store(b, v, array, index, 0);
+        if (has(m, TW_ARCH_HAS_SPLIT_BARRIER)) {
+            tw_barrier_signal(b, s ? TW_FENCE_ALL : TW_FENCE_LDS);
+            tw_barrier_wait(b, s ? TW_FENCE_ALL : TW_FENCE_LDS);
+        } else {
+            tw_barrier(b, TW_FENCE_LDS);
+        }
+        if (has(m, TW_ARCH_HAS_TRANSPOSED_LDS_READ)) {
+            tw_value t = tw_lds_load_transposed(b, array, index);
+            maker_store(m, t);
+        } else {
+            tw_value t = tw_lds_load(b, type, array, index, 0);
+            maker_store(m, t);
+        }
+        if (tw_transposed_global_load(tw_builder_target(b))) {
+            tw_value t = tw_global_load_transposed(b, m->pointers[scalars[s]], index);
+            maker_store(m, t);
+        }
+    }
+}
+
 /* clang-format off */
 static const struct {
     const char *name;
@@ -581,6 +615,7 @@ static const struct {
     {"atomics",           build_atomics,            64,  1, 1, false, true},
     {"lds",               build_lds,                128, 1, 1, false, true},
     {"matrices",          build_matrices,           64,  1, 1, false, false},
+    {"transposed",        build_transposed,         64,  1, 1, false, false},
     {"control",           build_control,            64,  1, 1, false, true},
 };
 /* clang-format on */
