@@ -56,8 +56,10 @@ static tw_status emu_launch(void *state, void *module, const tw_device_launch *l
     uint8_t *segment = malloc(size ? 2 * size : 1);
     if (!segment) return tw_fail_no_memory(diag);
     uint8_t *known = segment + size;
-    tw_status status = tw_kernarg_fill(launch->kernel, &launch->shape, launch->kernarg, launch->kernarg_size,
-                                       segment, known, diag);
+    tw_launch_shape shape = launch->shape;
+    tw_emu_apertures(((emu_device *)state)->emu, &shape.private_base, &shape.shared_base);
+    tw_status status =
+        tw_kernarg_fill(launch->kernel, &shape, launch->kernarg, launch->kernarg_size, segment, known, diag);
     if (!status) {
         tw_emu_launch request = {
             .kernel = launch->kernel,
@@ -72,6 +74,7 @@ static tw_status emu_launch(void *state, void *module, const tw_device_launch *l
             .disabled_checks = settings->disabled_checks,
             .max_reports = settings->max_reports,
             .trace = settings->trace,
+            .traced = settings->traced,
             .trace_user = settings->trace_user,
         };
         status = tw_emu_run(module, &request, counts, diag);

@@ -10,7 +10,7 @@ typedef struct tw_emu_settings {
     uint64_t budget;
     unsigned disabled_checks;
     unsigned max_reports;
-    tw_emu_trace_fn trace;
+    tw_emu_trace_fn trace, traced;
     void *trace_user;
 } tw_emu_settings;
 

@@ -9,6 +9,7 @@ typedef struct tw_launch_shape {
     tw_dim3 grid;  /* workgroups */
     tw_dim3 block; /* work-items of a workgroup */
     uint32_t dynamic_lds;
+    uint32_t private_base, shared_base; /* high halves of the flat apertures, where a device has them */
 } tw_launch_shape;
 
 /* Whether code made for `code` runs on `device`: the same processor, and no feature that is set the other

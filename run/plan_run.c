@@ -47,7 +47,8 @@ tw_status tw_plan_pack(const tw_plan_launch *launch, const tw_kernel_info *kerne
     *out = (tw_plan_kernarg){
         .bytes = calloc(size + 1, 1), .size = size, .pointers = calloc(count + 1, sizeof(tw_plan_pointer))};
     tw_launch_arg *args = calloc(count + 1, sizeof *args);
-    tw_launch_shape shape = {launch->grid, launch->block, launch->dynamic_lds};
+    tw_launch_shape shape = {
+        .grid = launch->grid, .block = launch->block, .dynamic_lds = launch->dynamic_lds};
     tw_status status = out->bytes && out->pointers && args ? TW_OK : tw_fail_no_memory(diag);
     for (size_t i = 0; !status && i < count; i++)
         args[i] = launch_arg(&launch->args[i]);

@@ -7,12 +7,13 @@
 #include "tools/cli.h"
 #include "tools/exec_args.h"
 #include "tools/profile.h"
+#include "tools/trace.h"
 
 typedef struct options {
     cli_output output;
+    cli_trace trace;
     const char *device, *file, *kernel;
     tw_launch_shape shape;
-    bool profile;
     char **words; /* of the kernel's arguments, in argv */
     size_t word_count;
 } options;
@@ -23,7 +24,6 @@ static const struct argp_option argp_options[] = {
     {"dynamic-lds", 'l', "BYTES", 0, "LDS of a workgroup behind the kernel's own", 0},
     {"device", 'd', "DEVICE", 0,
      "auto (default: a GPU where one fits, else the emulator), emu, emu:TARGET, hip:N", 0},
-    {"profile", 'p', NULL, 0, "print what the launch executed", 0},
     {0}};
 
 static bool parse_dimensions(const char *text, tw_dim3 *out) {
@@ -61,9 +61,11 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
     uint64_t bytes;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->output;
+        state->child_inputs[1] = &o->trace;
+        return 0;
     case 'd': o->device = argument; return 0;
-    case 'p': o->profile = true; return 0;
     case 'g':
     case 'b':
         if (!parse_dimensions(argument, key == 'g' ? &o->shape.grid : &o->shape.block))
@@ -158,7 +160,7 @@ static tw_status choose_block(options *o, const tw_kernel_info *kernel, tw_diag 
 
 static int print(const options *o, const tw_device *device, const tw_kernel_info *kernel) {
     tw_launch_counts counts = tw_device_last_counts(device);
-    json_t *row = cli_launch_row(kernel->name, o->shape.grid, o->shape.block, &counts, o->profile);
+    json_t *row = cli_launch_row(kernel->name, o->shape.grid, o->shape.block, &counts, o->trace.profile);
     if (o->output.json) {
         json_object_set_new(row, "device", json_string(tw_device_name(device)));
         return cli_print_object(&o->output, row);
@@ -166,7 +168,7 @@ static int print(const options *o, const tw_device *device, const tw_kernel_info
     json_t *rows = json_array();
     json_array_append_new(rows, row);
     printf("device %s\n", tw_device_name(device));
-    return cli_print_launches(&o->output, rows, o->profile);
+    return cli_print_launches(&o->output, rows, o->trace.profile);
 }
 
 static tw_status run(options *o, cli_exec_args *args, tw_code_object *object, tw_device *device, int *code,
@@ -176,14 +178,18 @@ static tw_status run(options *o, cli_exec_args *args, tw_code_object *object, tw
     tw_status status = kernel ? choose_block(o, kernel, diag) : TW_ERR_NOT_FOUND;
     if (!status) status = tw_module_load(device, object, &module, diag);
     if (!status) status = cli_exec_args_upload(args, device, kernel, diag);
+    if (!status) status = cli_trace_start(&o->trace, device, diag);
     if (!status) status = cli_exec_args_launch(args, module, kernel, &o->shape, diag);
-    if (!status) status = cli_exec_args_download(args, diag);
+    status = cli_trace_finish(&o->trace, device, status, diag);
+    if (status || o->trace.stopped) return status;
+    status = cli_exec_args_download(args, diag);
     if (!status) *code = print(o, device, kernel);
     return status;
 }
 
 int cmd_exec(int argc, char **argv) {
-    static const struct argp_child children[] = {{&cli_output_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&cli_output_argp, 0, NULL, 0}, {&cli_trace_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         .options = argp_options,
         .parser = parse,

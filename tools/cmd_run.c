@@ -9,12 +9,14 @@
 #include "tools/job.h"
 #include "tools/profile.h"
 #include "tools/source.h"
+#include "tools/trace.h"
 
 typedef struct options {
     cli_source source;
     cli_output output;
+    cli_trace trace;
     const char *device, *bundle;
-    bool verify, profile;
+    bool verify;
     uint64_t seed;
     cli_values values;
     tw_compiler_kind compiler;
@@ -27,7 +29,6 @@ static const struct argp_option argp_options[] = {
     {"values", 'V', "KIND", 0,
      "uniform (default), integers (every sum is exact) or special (denormals, zeros, magnitudes)", 0},
     {"bundle", 'b', "DIR", 0, "write a reproducer that 'tilewright replay' runs", 0},
-    {"profile", 'p', NULL, 0, "print what each launch executed", 0},
     {"compiler", 'c', "COMPILER", 0, "auto (default), llvm or comgr", 0},
     {0}};
 
@@ -45,10 +46,10 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->source;
         state->child_inputs[1] = &o->output;
+        state->child_inputs[2] = &o->trace;
         return 0;
     case 'd': o->device = argument; return 0;
     case 'v': o->verify = true; return 0;
-    case 'p': o->profile = true; return 0;
     case 'b': o->bundle = argument; return 0;
     case 's':
         if (!cli_parse_u64(argument, &o->seed)) argp_error(state, "--seed takes a number (got %s)", argument);
@@ -159,7 +160,7 @@ static int print_results(const options *o, const tw_device *device, json_t *laun
                                          {"nan_errors", "NaN only here"},
                                          {NULL, NULL}};
     printf("device %s\n", tw_device_name(device));
-    int code = cli_print_launches(&o->output, launches, o->profile);
+    int code = cli_print_launches(&o->output, launches, o->trace.profile);
     if (json_array_size(outputs) == 0) {
         json_decref(outputs);
         return code;
@@ -169,13 +170,16 @@ static int print_results(const options *o, const tw_device *device, json_t *laun
     return code != CLI_OK ? code : verified;
 }
 
-static tw_status run(const options *o, cli_job *job, tw_device *device, int *code, tw_diag *diag) {
+static tw_status run(options *o, cli_job *job, tw_device *device, int *code, tw_diag *diag) {
     tw_launch_counts counts[16] = {{0}};
     if (tw_plan_launch_count(job->job->plan) > 16)
         return tw_fail(diag, TW_ERR_LIMIT, "a plan has at most 16 launches");
-    tw_status status = tw_plan_run(job->job->plan, device, job->objects, job->object_count, job->hosts,
-                                   job->buffer_count, counts, diag);
-    if (status != TW_OK) return status;
+    tw_status status = cli_trace_start(&o->trace, device, diag);
+    if (status == TW_OK)
+        status = tw_plan_run(job->job->plan, device, job->objects, job->object_count, job->hosts,
+                             job->buffer_count, counts, diag);
+    status = cli_trace_finish(&o->trace, device, status, diag);
+    if (status != TW_OK || o->trace.stopped) return status;
     bool passed = true;
     json_t *outputs = json_array();
     if (o->verify) status = verify(job, outputs, &passed, diag);
@@ -183,13 +187,13 @@ static tw_status run(const options *o, cli_job *job, tw_device *device, int *cod
         json_decref(outputs);
         return status;
     }
-    *code = print_results(o, device, launch_rows(job, counts, o->profile), outputs);
+    *code = print_results(o, device, launch_rows(job, counts, o->trace.profile), outputs);
     return passed ? TW_OK : tw_fail(diag, TW_ERR_MISMATCH, "results are out of their bounds");
 }
 
 int cmd_run(int argc, char **argv) {
     static const struct argp_child children[] = {
-        {&cli_source_argp, 0, NULL, 0}, {&cli_output_argp, 0, NULL, 0}, {0}};
+        {&cli_source_argp, 0, NULL, 0}, {&cli_output_argp, 0, NULL, 0}, {&cli_trace_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         .options = argp_options,
         .parser = parse,

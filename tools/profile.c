@@ -2,40 +2,45 @@
 
 #include <stdio.h>
 
+void cli_add_counts(json_t *row, const tw_launch_counts *c) {
+    const struct {
+        const char *name;
+        uint64_t value;
+    } counts[] = {{"instructions", c->wave_instructions},
+                  {"workgroups", c->workgroups},
+                  {"valu", c->valu},
+                  {"salu", c->salu},
+                  {"matrix", c->matrix},
+                  {"vmem", c->vmem},
+                  {"smem", c->smem},
+                  {"lds", c->lds},
+                  {"branch", c->branch},
+                  {"wait", c->waits},
+                  {"other", c->other},
+                  {"bytes_read", c->global_bytes_read},
+                  {"bytes_written", c->global_bytes_written},
+                  {"scalar_read", c->scalar_bytes_read},
+                  {"scratch_read", c->scratch_bytes_read},
+                  {"scratch_written", c->scratch_bytes_written},
+                  {"lds_read", c->lds_bytes_read},
+                  {"lds_written", c->lds_bytes_written},
+                  {"lds_conflicts", c->lds_bank_conflicts}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        json_object_set_new(row, counts[i].name, json_integer((json_int_t)counts[i].value));
+    if (c->nanoseconds)
+        json_object_set_new(row, "instructions_per_second",
+                            json_real((double)c->wave_instructions * 1e9 / (double)c->nanoseconds));
+}
+
 json_t *cli_launch_row(const char *kernel, tw_dim3 grid, tw_dim3 block, const tw_launch_counts *c,
                        bool profile) {
     char grid_text[40], block_text[40];
     snprintf(grid_text, sizeof grid_text, "%u,%u,%u", grid.x, grid.y, grid.z);
     snprintf(block_text, sizeof block_text, "%u,%u,%u", block.x, block.y, block.z);
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:f}", "kernel", kernel, "grid", grid_text, "block",
-                            block_text, "waves", (json_int_t)c->waves, "ms", (double)c->nanoseconds / 1e6);
-    const struct {
-        const char *name;
-        uint64_t value;
-    } more[] = {{"instructions", c->wave_instructions},
-                {"workgroups", c->workgroups},
-                {"valu", c->valu},
-                {"salu", c->salu},
-                {"matrix", c->matrix},
-                {"vmem", c->vmem},
-                {"smem", c->smem},
-                {"lds", c->lds},
-                {"branch", c->branch},
-                {"wait", c->waits},
-                {"other", c->other},
-                {"bytes_read", c->global_bytes_read},
-                {"bytes_written", c->global_bytes_written},
-                {"scalar_read", c->scalar_bytes_read},
-                {"scratch_read", c->scratch_bytes_read},
-                {"scratch_written", c->scratch_bytes_written},
-                {"lds_read", c->lds_bytes_read},
-                {"lds_written", c->lds_bytes_written},
-                {"lds_conflicts", c->lds_bank_conflicts}};
-    for (size_t m = 0; m < (profile ? sizeof more / sizeof more[0] : 1); m++)
-        json_object_set_new(row, more[m].name, json_integer((json_int_t)more[m].value));
-    if (profile && c->nanoseconds)
-        json_object_set_new(row, "instructions_per_second",
-                            json_real((double)c->wave_instructions * 1e9 / (double)c->nanoseconds));
+    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:f}", "kernel", kernel, "grid", grid_text, "block",
+                            block_text, "waves", (json_int_t)c->waves, "instructions",
+                            (json_int_t)c->wave_instructions, "ms", (double)c->nanoseconds / 1e6);
+    if (row && profile) cli_add_counts(row, c);
     return row;
 }
 

@@ -4,6 +4,8 @@
 
 #include "tools/cli.h"
 
+/* Adds everything that was counted to a row. */
+void cli_add_counts(json_t *row, const tw_launch_counts *counts);
 /* One launch as an object: kernel, shape, waves, instructions, ms; with `profile` everything that was
  * counted. */
 json_t *cli_launch_row(const char *kernel, tw_dim3 grid, tw_dim3 block, const tw_launch_counts *counts,

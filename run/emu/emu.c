@@ -258,3 +258,9 @@ tw_status tw_emu_symbol(const tw_emu_module *module, const char *name, uint64_t 
     }
     return tw_fail(diag, TW_ERR_NOT_FOUND, "the code object has no such symbol (got '%s')", name);
 }
+
+void tw_emu_apertures(const tw_emu *emu, uint32_t *private_base, uint32_t *shared_base) {
+    bool wide = emu->isa == TW_ISA_GFX1250;
+    *private_base = (uint32_t)((wide ? EMU_PRIVATE_APERTURE_GFX1250 : EMU_PRIVATE_APERTURE) >> 32);
+    *shared_base = (uint32_t)(EMU_SHARED_APERTURE >> 32);
+}

@@ -29,6 +29,9 @@ tw_status tw_emu_write(tw_emu *emu, uint64_t address, const void *from, size_t b
 tw_status tw_emu_read(const tw_emu *emu, uint64_t address, void *to, size_t bytes, tw_diag *diag);
 tw_status tw_emu_fill(tw_emu *emu, uint64_t address, uint8_t value, size_t bytes, tw_diag *diag);
 
+/* The high halves of the flat addresses that are scratch and LDS; the low halves are 0. */
+void tw_emu_apertures(const tw_emu *emu, uint32_t *private_base, uint32_t *shared_base);
+
 /* ---- code ---- */
 
 /* Places the segments, applies the relocations. Keeps a reference to the object. TW_ERR_UNSUPPORTED for a
@@ -57,16 +60,27 @@ typedef enum tw_emu_strict_check {
 
 typedef struct tw_emu_wave tw_emu_wave;
 
-/* One instruction, before it is executed. Pointers are valid during the callback. */
+typedef enum tw_emu_file { TW_EMU_SGPR = 0, TW_EMU_VGPR, TW_EMU_AGPR, TW_EMU_SPECIAL } tw_emu_file;
+/* A register that an instruction wrote; of a special one (vcc, exec, m0, flat_scratch, scc) the name. */
+typedef struct tw_emu_written {
+    tw_emu_file file;
+    unsigned index;
+    const char *name;
+} tw_emu_written;
+
+/* One instruction, before or after it is executed. Pointers are valid during the callback. */
 typedef struct tw_emu_trace_event {
     const char *kernel;
-    uint64_t pc;      /* device address */
-    uint64_t offset;  /* from the start of the function that holds it */
-    const char *text; /* "v_add_f32_e32 v0, v1, v2" */
+    const char *function; /* that holds the instruction; "" where none does */
+    uint64_t pc;          /* device address */
+    uint64_t offset;      /* from the start of the function that holds it */
+    const char *text;     /* "v_add_f32_e32 v0, v1, v2" */
     tw_dim3 workgroup;
     uint32_t wave; /* of the workgroup */
-    uint64_t exec;
+    uint64_t exec; /* before it */
     tw_emu_wave *state;
+    const tw_emu_written *writes; /* after it: what it wrote */
+    size_t write_count;
 } tw_emu_trace_event;
 /* Return false to end the launch (TW_ERR_LIMIT). Called with one thread only: a trace runs serially. */
 typedef bool (*tw_emu_trace_fn)(void *user, const tw_emu_trace_event *event);
@@ -75,8 +89,14 @@ typedef bool (*tw_emu_trace_fn)(void *user, const tw_emu_trace_event *event);
 uint32_t tw_emu_wave_sgpr(const tw_emu_wave *wave, unsigned index);
 uint32_t tw_emu_wave_vgpr(const tw_emu_wave *wave, unsigned index, unsigned lane);
 uint32_t tw_emu_wave_agpr(const tw_emu_wave *wave, unsigned index, unsigned lane);
-/* "vcc", "exec", "m0", "scc", "pc"; 0 for other names. */
+/* The bits of it that nobody wrote. Lanes count for VGPRs and AGPRs only. */
+uint32_t tw_emu_wave_unknown(const tw_emu_wave *wave, tw_emu_file file, unsigned index, unsigned lane);
+unsigned tw_emu_wave_lanes(const tw_emu_wave *wave);                      /* 32 or 64 */
+unsigned tw_emu_wave_count(const tw_emu_wave *wave, tw_emu_file file);    /* registers that the wave has */
+const uint8_t *tw_emu_wave_lds(const tw_emu_wave *wave, uint32_t *bytes); /* of its workgroup */
+/* "vcc", "exec", "m0", "flat_scratch", "scc", "pc"; 0 for other names. */
 uint64_t tw_emu_wave_special(const tw_emu_wave *wave, const char *name);
+uint64_t tw_emu_wave_special_unknown(const tw_emu_wave *wave, const char *name);
 
 typedef struct tw_emu_launch {
     const tw_kernel_info *kernel; /* of the module's code object */
@@ -92,7 +112,8 @@ typedef struct tw_emu_launch {
     unsigned disabled_checks; /* tw_emu_check bits */
     unsigned strict_checks;   /* tw_emu_strict_check bits */
     unsigned max_reports;     /* the launch ends after so many; 0: 8 */
-    tw_emu_trace_fn trace;    /* NULL: none */
+    tw_emu_trace_fn trace;    /* before each instruction; NULL: none */
+    tw_emu_trace_fn traced;   /* after it; NULL: none */
     void *trace_user;
 } tw_emu_launch;
 

@@ -286,8 +286,7 @@ static void read_descriptor(emu_launch_state *s, const uint8_t *d) {
 }
 
 static tw_status make_kernarg(emu_launch_state *s, const tw_emu_launch *o, tw_diag *diag) {
-    /* Compilers widen scalar loads up to 16 bytes. */
-    size_t bytes = (o->kernarg_size + 15) / 16 * 16;
+    size_t bytes = (o->kernarg_size + 3) / 4 * 4;
     tw_status status = tw_emu_memory_alloc(s->memory, bytes, "kernarg segment", &s->kernarg, diag);
     if (status != TW_OK || !o->kernarg_size) return status;
     memcpy(s->kernarg->data, o->kernarg, o->kernarg_size);
@@ -333,8 +332,8 @@ static tw_status make_scratch(emu_launch_state *s, unsigned threads, tw_diag *di
 }
 
 /* Where arguments are preloaded, the first 256 bytes of a gfx9 kernel load them for firmware that does not do
- * it; firmware that does starts behind them. Later hardware has always done it, and kernels have no such code.
- * Source: LLVM's AMDGPU usage guide, preloaded kernel arguments. */
+ * it; firmware that does starts behind them. Later hardware has always done it, and kernels have no such
+ * code. Source: LLVM's AMDGPU usage guide, preloaded kernel arguments. */
 static uint64_t preload_prologue(const emu_launch_state *s) {
     return s->isa == TW_ISA_GFX9 && (s->preload & 0x7f) ? 256 : 0;
 }
@@ -360,6 +359,7 @@ static tw_status prepare(tw_emu_module *module, const tw_emu_launch *o, emu_laun
     s->groups = (uint64_t)o->grid.x * o->grid.y * o->grid.z;
     s->budget = o->budget ? o->budget : DEFAULT_BUDGET;
     s->lds_bytes = o->kernel->lds_bytes + o->dynamic_lds;
+    s->lds_banks = tw_arch_get(s->target.arch)->lds_banks;
     read_descriptor(s, o->kernel->descriptor);
     register_counts(s);
     status = tw_emu_module_code(module, s->target.wave_size, &s->code, diag);
@@ -432,7 +432,7 @@ tw_status tw_emu_run(tw_emu_module *module, const tw_emu_launch *o, tw_launch_co
     emu_launch_state s = {0};
     struct emu_turns turns = {.max_reports = o->max_reports ? o->max_reports : DEFAULT_REPORTS};
     uint64_t begin = now();
-    unsigned threads = o->trace ? 1 : o->threads;
+    unsigned threads = o->trace || o->traced ? 1 : o->threads;
     tw_thread_pool *pool = tw_thread_pool_new(NULL, threads);
     if (counts) memset(counts, 0, sizeof *counts);
     if (!pool) return tw_fail_no_memory(diag);

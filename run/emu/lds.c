@@ -21,18 +21,29 @@ static uint32_t block_offsets(tw_emu_wave *w, const emu_inst *i, unsigned half, 
     return active & ~bad;
 }
 
-/* Extra cycles: the LDS serves one dword a bank and cycle, equal dwords at once. */
-static void count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t active) {
-    enum { BANKS = 32 };
-    uint32_t last[BANKS];
-    uint8_t load[BANKS] = {0}, most = 0;
-    for (; active; active &= active - 1) {
-        uint32_t dword = offset[__builtin_ctz(active)] / 4, bank = dword % BANKS;
-        if (load[bank] && last[bank] == dword) continue;
-        last[bank] = dword;
-        if (++load[bank] > most) most = load[bank];
+/* Extra cycles. Model (docs/emulator.md): in a cycle each bank serves one dword, to all lanes that ask for
+ * it; lanes are served in groups whose dwords could lie in different banks, 8 for four dwords and 32 banks.
+ */
+static void count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t active, unsigned bytes,
+                            unsigned parts) {
+    enum { MAX_BANKS = 64 };
+    unsigned words = (bytes + 3) / 4, banks = w->launch->lds_banks, group = EMU_LANES;
+    while (group * words > banks)
+        group /= 2;
+    for (unsigned first = 0; first < EMU_LANES; first += group) {
+        uint32_t last[MAX_BANKS], lanes = active & (group == 32 ? ~0u : ((1u << group) - 1) << first);
+        uint8_t load[MAX_BANKS] = {0}, most = 0;
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t dword = offset[__builtin_ctz(lanes)] / 4;
+            for (unsigned k = 0; k < words; k++, dword++) {
+                uint32_t bank = dword % banks;
+                if (load[bank] && last[bank] == dword) continue;
+                last[bank] = dword;
+                if (++load[bank] > most) most = load[bank];
+            }
+        }
+        if (most > 1) w->group->bank_conflicts += (most - 1u) * parts;
     }
-    if (most > 1) w->group->bank_conflicts += most - 1u;
 }
 
 /* The second offset of two-address forms and the unit of both, from the kind of access. */
@@ -93,7 +104,7 @@ void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES];
         loaded[half] = block_offsets(w, i, half, offset);
-        count_conflicts(w, offset, loaded[half]);
+        count_conflicts(w, offset, loaded[half], bytes, parts);
         for (unsigned part = 0; part < parts; part++) {
             unsigned to = part * words * EMU_LANES;
             any[half][part] = load_part(w, half, offset, at[part], loaded[half], bytes, value[half] + to,
@@ -149,7 +160,7 @@ void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {
     unsigned parts = access_parts(i, bytes, at);
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES], active = block_offsets(w, i, half, offset);
-        count_conflicts(w, offset, active);
+        count_conflicts(w, offset, active, bytes, parts);
         for (unsigned part = 0; part < parts; part++)
             store_part(w, i, &i->s[1 + part], half, offset, at[part], active);
         w->group->lds_written += (uint64_t)__builtin_popcount(active) * bytes * parts;
@@ -161,7 +172,7 @@ void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i) {
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES], active = block_offsets(w, i, half, offset), done = 0;
         uint32_t result[2 * EMU_LANES], unknown[2 * EMU_LANES];
-        count_conflicts(w, offset, active);
+        count_conflicts(w, offset, active, bytes, 1);
         for (uint32_t rest = active; rest; rest &= rest - 1) {
             unsigned l = (unsigned)__builtin_ctz(rest);
             uint32_t v[2] = {0}, u[2] = {0}, v2[2] = {0}, u2[2] = {0}, old[2] = {0}, old_unknown[2] = {0};

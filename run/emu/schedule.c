@@ -5,6 +5,7 @@
 #include "run/emu/copy.h"
 #include "run/emu/global_race.h"
 #include "run/emu/lds_race.h"
+#include "run/emu/trace.h"
 
 /* Instructions of a slice: waves that spin on LDS let the others come to it. */
 enum { SLICE = 4096 };
@@ -55,38 +56,21 @@ void tw_emu_group_free(emu_group *g) {
 
 /* ---- slices ---- */
 
-static bool trace(tw_emu_wave *w, const emu_inst *i) {
-    const tw_emu_launch *o = w->launch->options;
-    uint64_t offset;
-    if (i->exec == tw_emu_exec_link) return true;
-    tw_emu_trace_event event = {.kernel = w->launch->kernel->name,
-                                .pc = i->pc,
-                                .text = i->text,
-                                .workgroup = w->group->id,
-                                .wave = w->index,
-                                .exec = emu_exec_mask(w),
-                                .state = w};
-    tw_emu_code_where(w->launch->code, i->pc, &offset);
-    event.offset = offset;
-    return o->trace(o->trace_user, &event);
-}
-
 static void run_slice(tw_emu_wave *w) {
     uint64_t end = w->executed + SLICE;
-    bool traced = w->launch->options->trace != NULL;
+    bool traced = w->launch->options->trace || w->launch->options->traced;
+    emu_trace_state before;
     if (end > w->budget) end = w->budget;
     w->yield = false;
     while (w->state == EMU_WAVE_READY && w->executed < end && !w->yield) {
         const emu_inst *i = w->pc;
         w->current = i;
-        if (traced && !trace(w, i)) {
-            w->group->stop = w->group->traced_out = true;
-            return;
-        }
+        if (traced && !tw_emu_trace_before(w, i, &before)) return;
         w->pc = i + 1;
         w->executed++;
         w->counts[i->cls]++;
         i->exec(w, i);
+        if (traced && !tw_emu_trace_after(w, i, &before)) return;
     }
     if (w->state == EMU_WAVE_READY && w->executed >= w->budget)
         tw_emu_fatal(w, -1, "an endless loop: the wave has executed its budget of instructions (got %llu)",

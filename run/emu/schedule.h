@@ -67,7 +67,7 @@ struct emu_launch_state {
     tw_isa isa;
     bool check_unknown, check_alignment, strict_alignment, check_lds_races, check_global_races;
     uint8_t halves; /* of a wave: 1 or 2 blocks of 32 lanes */
-    uint32_t lds_bytes, waves_per_group, work_items;
+    uint32_t lds_bytes, lds_banks, waves_per_group, work_items;
     uint64_t groups, budget;
     emu_buffer *kernarg, *packet, *scratch;
     uint32_t scratch_bytes;  /* a work-item */

@@ -4,13 +4,24 @@
 
 enum { MAX_WORDS = 16 };
 
+/* Compilers widen scalar loads of kernel arguments up to 16 bytes: of a load that begins in the segment, what
+ * lies behind its end up to there has no value, and is no error. */
+static bool is_widened(const tw_emu_wave *w, uint64_t start, uint64_t address) {
+    const emu_buffer *b = w->launch->kernarg;
+    uint64_t from = start - b->address, at = address - b->address;
+    return start >= b->address && from < b->bytes && at >= b->bytes && at < (b->bytes + 15) / 16 * 16;
+}
+
 /* Everything but the address: `size` bytes into the destination registers, one dword at a time. */
 static void load_words(tw_emu_wave *w, const emu_inst *i, uint64_t address, unsigned bytes, uint64_t limit) {
     unsigned words = (bytes + 3) / 4, step = bytes < 4 ? bytes : 4;
     for (unsigned k = 0; k < words; k++) {
         uint32_t v = 0, unknown = 0;
         emu_place place;
-        if (k * 4u + step <= limit && tw_emu_place_global(w, -1, address + 4u * k, step, EMU_READS, &place))
+        if (is_widened(w, address, address + 4u * k))
+            unknown = w->shadow ? 0xffffffffu : 0;
+        else if (k * 4u + step <= limit &&
+                 tw_emu_place_global(w, -1, address + 4u * k, step, EMU_READS, &place))
             tw_emu_load_bytes(w, &place, step, &v, &unknown);
         if (i->row->flags & EMU_ROW_SIGNED) v = bytes == 1 ? (uint32_t)(int8_t)v : (uint32_t)(int16_t)v;
         emu_operand d = i->d;

@@ -5,6 +5,34 @@
 
 enum { MAX_WORDS = 4 };
 
+/* Bytes that the active lanes of a block move, by the space where each of them ends. */
+static void count_bytes(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, emu_intent intent) {
+    emu_group *g = w->group;
+    unsigned lanes = (unsigned)__builtin_popcount(a->active), shared = 0, scratch = 0;
+    emu_space space = emu_mem_space(i->row);
+    bool swizzled = space == EMU_SPACE_BUFFER && a->resource.add_lane; /* scratch, where buffers reach it */
+    if (space == EMU_SPACE_SCRATCH || swizzled) scratch = lanes;
+    for (uint32_t rest = space == EMU_SPACE_FLAT ? a->active : 0; rest; rest &= rest - 1) {
+        int lane = 0;
+        uint32_t offset;
+        uint64_t address = a->address[__builtin_ctz(rest)];
+        bool in_lds = address >> 32 == EMU_SHARED_APERTURE >> 32;
+        shared += in_lds;
+        scratch += !in_lds && tw_emu_is_private(w, address, &lane, &offset);
+    }
+    uint64_t bytes = emu_mem_bytes(i->row), global = lanes - shared - scratch;
+    if (intent != EMU_WRITES) {
+        g->bytes_read += bytes * global;
+        g->lds_read += bytes * shared;
+        g->scratch_read += bytes * scratch;
+    }
+    if (intent != EMU_READS) {
+        g->bytes_written += bytes * global;
+        g->lds_written += bytes * shared;
+        g->scratch_written += bytes * scratch;
+    }
+}
+
 /* The place of bytes `from`.. of a lane's access. `zero` is set where a buffer load is out of its range,
  * which is no error. */
 static bool place(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, unsigned l,
@@ -112,8 +140,7 @@ static bool load_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addres
 void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     uint32_t value[2][MAX_WORDS * EMU_LANES], unknown[2][MAX_WORDS * EMU_LANES], loaded[2] = {0, 0};
-    bool any[2] = {false, false}, scratch = emu_mem_space(i->row) == EMU_SPACE_SCRATCH;
-    uint64_t *counter = scratch ? &w->group->scratch_read : &w->group->bytes_read;
+    bool any[2] = {false, false};
     for (unsigned half = 0; half < w->halves; half++) {
         emu_block_addresses a;
         tw_emu_block_address(w, i, half, &a);
@@ -123,7 +150,7 @@ void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
             load_lanes(w, i, &a, half, value[half], unknown[half]);
             any[half] = true;
         }
-        *counter += (uint64_t)__builtin_popcount(a.active) * bytes;
+        count_bytes(w, i, &a, EMU_READS);
     }
     for (unsigned half = 0; half < w->halves; half++) {
         if (bytes < 4) any[half] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half]);
@@ -181,13 +208,11 @@ static bool store_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
 }
 
 void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i) {
-    bool scratch = emu_mem_space(i->row) == EMU_SPACE_SCRATCH;
-    uint64_t *counter = scratch ? &w->group->scratch_written : &w->group->bytes_written;
     for (unsigned half = 0; half < w->halves; half++) {
         emu_block_addresses a;
         tw_emu_block_address(w, i, half, &a);
         if (a.active && !store_block(w, i, &a, half)) store_lanes(w, i, &a, half);
-        *counter += (uint64_t)__builtin_popcount(a.active) * emu_mem_bytes(i->row);
+        count_bytes(w, i, &a, EMU_WRITES);
     }
 }
 
@@ -254,7 +279,6 @@ void tw_emu_exec_vmem_atomic(tw_emu_wave *w, const emu_inst *i) {
         }
         for (unsigned k = 0; returns && k < bytes / 4; k++)
             tw_emu_vector_store(w, &i->d, k, half, done, result + k * EMU_LANES, unknown + k * EMU_LANES);
-        w->group->bytes_read += (uint64_t)__builtin_popcount(a.active) * bytes;
-        w->group->bytes_written += (uint64_t)__builtin_popcount(a.active) * bytes;
+        count_bytes(w, i, &a, EMU_UPDATES);
     }
 }

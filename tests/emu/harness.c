@@ -80,7 +80,7 @@ tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 bloc
                       const harness_arg *args, size_t count) {
     const tw_kernel_info *info = tw_code_object_kernel(h->object, kernel);
     uint8_t explicit_bytes[512] = {0}, segment[1024] = {0}, known[1024] = {0};
-    tw_launch_shape shape = {grid, block, dynamic_lds};
+    tw_launch_shape shape = {.grid = grid, .block = block, .dynamic_lds = dynamic_lds};
     if (!info) fail_msg("no kernel '%s'", kernel);
     assert_int_equal(count, tw_kernarg_explicit_count(info));
     for (size_t k = 0; k < count; k++) {

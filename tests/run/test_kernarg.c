@@ -26,6 +26,8 @@ static const tw_arg_info args[] = {
     {"", "hidden_printf_buffer", TW_ARG_HIDDEN, 104, 8},
     {"", "hidden_dynamic_lds_size", TW_ARG_HIDDEN, 152, 4},
     {"", "hidden_something_new", TW_ARG_HIDDEN, 160, 8},
+    {"", "hidden_private_base", TW_ARG_HIDDEN, 168, 4},
+    {"", "hidden_shared_base", TW_ARG_HIDDEN, 172, 4},
 };
 static const tw_kernel_info kernel = {.name = "k",
                                       .kernarg_size = 288,
@@ -101,7 +103,7 @@ static void does_not_trust_the_metadata(void **state) {
     tw_kernel_info bad = {
         .name = "bad", .kernarg_size = 8, .explicit_kernarg_size = 8, .args = outside, .arg_count = 1};
     uint8_t bytes[8], segment[8], known[8];
-    tw_launch_shape shape = {{1, 1, 1}, {1, 1, 1}, 0};
+    tw_launch_shape shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     tw_launch_arg arg = {.kind = TW_LAUNCH_NULL};
     tw_diag *diag = tw_diag_new(NULL);
     assert_int_equal(tw_kernarg_pack(&bad, &arg, 1, bytes, diag), TW_ERR_INVALID);
@@ -134,15 +136,15 @@ static void fills_hidden_arguments_by_name(void **state) {
     uint8_t bytes[25], segment[288], known[288];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i + 1);
-    tw_launch_shape shape = {{70000, 3, 2}, {64, 2, 1}, 4096};
+    tw_launch_shape shape = {{70000, 3, 2}, {64, 2, 1}, 4096, 0x20000, 0x10000};
     assert_int_equal(tw_kernarg_fill(&kernel, &shape, bytes, 25, segment, known, NULL), TW_OK);
     assert_memory_equal(segment, bytes, 25);
     static const struct {
         size_t offset, size;
         uint64_t value;
-    } expected[] = {{32, 4, 70000}, {36, 4, 3},  {40, 4, 2},    {44, 2, 64}, {46, 2, 2},
-                    {48, 2, 1},     {50, 2, 0},  {52, 2, 0},    {54, 2, 0},  {72, 8, 0},
-                    {96, 2, 3},     {104, 8, 0}, {152, 4, 4096}};
+    } expected[] = {{32, 4, 70000}, {36, 4, 3},  {40, 4, 2},     {44, 2, 64},       {46, 2, 2},
+                    {48, 2, 1},     {50, 2, 0},  {52, 2, 0},     {54, 2, 0},        {72, 8, 0},
+                    {96, 2, 3},     {104, 8, 0}, {152, 4, 4096}, {168, 4, 0x20000}, {172, 4, 0x10000}};
     uint8_t wanted[288] = {0};
     memset(wanted, 1, 25);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -158,7 +160,7 @@ static void hidden_arguments_of_another_size_are_refused(void **state) {
     static const tw_arg_info wide[] = {{"", "hidden_grid_dims", TW_ARG_HIDDEN, 0, 4}};
     const tw_kernel_info bad = {.name = "bad", .kernarg_size = 8, .args = wide, .arg_count = 1};
     uint8_t segment[8], known[8];
-    tw_launch_shape shape = {{1, 1, 1}, {1, 1, 1}, 0};
+    tw_launch_shape shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     tw_diag *diag = tw_diag_new(NULL);
     assert_int_equal(tw_kernarg_fill(&bad, &shape, NULL, 0, segment, known, diag), TW_ERR_INVALID);
     assert_string_equal(tw_diag_first_error(diag), "hidden_grid_dims must have 2 bytes (got 4)");
@@ -169,7 +171,7 @@ static void a_kernel_without_metadata_of_arguments_takes_the_whole_segment(void 
     (void)state;
     const tw_kernel_info assembly = {.name = "s", .kernarg_size = 16};
     uint8_t bytes[16] = {1, 2, 3}, segment[16], known[16], ones[16];
-    tw_launch_shape shape = {{1, 1, 1}, {1, 1, 1}, 0};
+    tw_launch_shape shape = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     memset(ones, 1, sizeof ones);
     assert_int_equal(tw_kernarg_explicit_size(&assembly), 16);
     assert_int_equal(tw_kernarg_fill(&assembly, &shape, bytes, 16, segment, known, NULL), TW_OK);
@@ -188,28 +190,28 @@ static void shapes_are_checked_before_a_launch(void **state) {
         tw_launch_shape shape;
         const char *text;
     } cases[] = {
-        {&kernel, {{1, 1, 1}, {256, 1, 1}, 326656}, ""},
-        {&kernel, {{16777215, 1, 1}, {256, 1, 1}, 0}, ""},
-        {&fixed, {{1, 1, 1}, {32, 4, 1}, 0}, ""},
-        {&free_size, {{1, 1, 1}, {32, 32, 1}, 0}, ""},
-        {&kernel, {{0, 1, 1}, {1, 1, 1}, 0}, "grid x must be at least 1 (got 0)"},
-        {&kernel, {{1, 1, 0}, {1, 1, 1}, 0}, "grid z must be at least 1 (got 0)"},
-        {&kernel, {{1, 1, 1}, {1, 0, 1}, 0}, "block y must be 1..65535 (got 0)"},
-        {&kernel, {{1, 1, 1}, {65536, 1, 1}, 0}, "block x must be 1..65535 (got 65536)"},
+        {&kernel, {{1, 1, 1}, {256, 1, 1}, 326656, 0, 0}, ""},
+        {&kernel, {{16777215, 1, 1}, {256, 1, 1}, 0, 0, 0}, ""},
+        {&fixed, {{1, 1, 1}, {32, 4, 1}, 0, 0, 0}, ""},
+        {&free_size, {{1, 1, 1}, {32, 32, 1}, 0, 0, 0}, ""},
+        {&kernel, {{0, 1, 1}, {1, 1, 1}, 0, 0, 0}, "grid x must be at least 1 (got 0)"},
+        {&kernel, {{1, 1, 0}, {1, 1, 1}, 0, 0, 0}, "grid z must be at least 1 (got 0)"},
+        {&kernel, {{1, 1, 1}, {1, 0, 1}, 0, 0, 0}, "block y must be 1..65535 (got 0)"},
+        {&kernel, {{1, 1, 1}, {65536, 1, 1}, 0, 0, 0}, "block x must be 1..65535 (got 65536)"},
         {&kernel,
-         {{16777216, 1, 1}, {256, 1, 1}, 0},
+         {{16777216, 1, 1}, {256, 1, 1}, 0, 0, 0},
          "grid x times block x must be at most 4294967295 work-items (got 4294967296)"},
         {&kernel,
-         {{1, 1, 1}, {32, 9, 1}, 0},
+         {{1, 1, 1}, {32, 9, 1}, 0, 0, 0},
          "a workgroup of this kernel has at most 256 work-items (got 288)"},
         {&free_size,
-         {{1, 1, 1}, {1025, 1, 1}, 0},
+         {{1, 1, 1}, {1025, 1, 1}, 0, 0, 0},
          "a workgroup of this kernel has at most 1024 work-items (got 1025)"},
         {&fixed,
-         {{1, 1, 1}, {128, 1, 1}, 0},
+         {{1, 1, 1}, {128, 1, 1}, 0, 0, 0},
          "a workgroup of this kernel is 32x4x1 work-items (got 128x1x1)"},
         {&kernel,
-         {{1, 1, 1}, {256, 1, 1}, 326657},
+         {{1, 1, 1}, {256, 1, 1}, 326657, 0, 0},
          "static and dynamic LDS together must be at most 327680 bytes on gfx1250 (got 327681)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

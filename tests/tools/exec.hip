@@ -1,6 +1,8 @@
 /* Kernels for test_exec.sh. */
 #define KERNEL extern "C" __attribute__((global)) void
-#define ID     (__builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() + __builtin_amdgcn_workitem_id_x())
+#define ID                                                                     \
+    (__builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() + \
+     __builtin_amdgcn_workitem_id_x())
 
 KERNEL vadd(const float *a, const float *b, float *c, int n) {
     unsigned i = ID;
@@ -14,8 +16,8 @@ struct parameters {
 };
 
 /* All kinds of arguments, bit by bit. */
-KERNEL arguments(unsigned long long *out, int i, long long l, float f, double d, struct parameters p, const int *q,
-                 int last) {
+KERNEL arguments(unsigned long long *out, int i, long long l, float f, double d, struct parameters p,
+                 const int *q, int last) {
     if (ID) return;
     out[0] = (unsigned)i;
     out[1] = (unsigned long long)l;
@@ -37,4 +39,74 @@ KERNEL reverse(unsigned *a, unsigned *b) {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
     b[ID] = lds[n - 1 - t];
+}
+
+/* Reads dwords of the kernarg segment from `first` on, past its end too. */
+KERNEL past_end(unsigned *out, int first) {
+    const __attribute__((address_space(4))) unsigned *args =
+        (const __attribute__((address_space(4))) unsigned *)__builtin_amdgcn_kernarg_segment_ptr();
+    out[0] = args[first];
+}
+
+/* One store and one load of LDS a work-item, a dword or four wide, at a stride. */
+typedef unsigned vector __attribute__((ext_vector_type(4)));
+
+#define LDS __attribute__((address_space(3)))
+
+KERNEL strides(unsigned *out, int stride) {
+    __attribute__((shared)) static unsigned room[32 * 64];
+    unsigned t = __builtin_amdgcn_workitem_id_x();
+    volatile LDS unsigned *place = (volatile LDS unsigned *)&room[t * stride];
+    *place = t;
+    out[t] = *place;
+}
+
+KERNEL wide(unsigned *out, int stride) {
+    __attribute__((shared)) static vector room[4 * 64];
+    unsigned t = __builtin_amdgcn_workitem_id_x();
+    volatile LDS vector *place = (volatile LDS vector *)&room[t * stride];
+    *place = (vector){t, t, t, t};
+    vector v = *place;
+    out[t] = v.x;
+}
+
+/* Scratch, through an array that is indexed by what a kernel is given, and calls by pointers to it. */
+__attribute__((device)) __attribute__((noinline)) unsigned sum(const unsigned *values, int n) {
+    unsigned total = 0;
+    for (int i = 0; i < n; i++)
+        total += values[i];
+    return total;
+}
+
+KERNEL scratch(unsigned *out, int n) {
+    unsigned t = __builtin_amdgcn_workitem_id_x(), values[16];
+    for (int i = 0; i < 16; i++)
+        values[i] = t * (unsigned)i;
+    __attribute__((shared)) static unsigned room[16];
+    if (t < 16) room[t] = t;
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    out[t] = sum(t & 1 ? values : (const unsigned *)room, n);
+}
+
+/* The implicit arguments of code object version 5 and later, as they lie behind the explicit ones. */
+KERNEL hidden(unsigned *out) {
+    const unsigned char __attribute__((address_space(4))) *at =
+        (const unsigned char __attribute__((address_space(4))) *)__builtin_amdgcn_implicitarg_ptr();
+    if (ID || __builtin_amdgcn_workitem_id_y() || __builtin_amdgcn_workgroup_id_y() ||
+        __builtin_amdgcn_workgroup_id_z())
+        return;
+    if (out[0]) lds[0] = 1; /* so that there is dynamic LDS to tell of */
+    for (int i = 0; i < 3; i++) {
+        out[i] = *(const __attribute__((address_space(4))) unsigned *)(at + 4 * i); /* block counts */
+        out[3 + i] =
+            *(const __attribute__((address_space(4))) unsigned short *)(at + 12 + 2 * i); /* group sizes */
+        out[6 + i] =
+            *(const __attribute__((address_space(4))) unsigned short *)(at + 18 + 2 * i); /* remainders */
+        out[9 + i] =
+            *(const __attribute__((address_space(4))) unsigned *)(at + 40 + 8 * i); /* global offsets */
+    }
+    out[12] = *(const __attribute__((address_space(4))) unsigned short *)(at + 64); /* dimensions */
+    out[13] = *(const __attribute__((address_space(4))) unsigned *)(at + 120);      /* dynamic LDS */
 }

@@ -64,10 +64,16 @@ expect list_grid 0 'kh=7' "$tilewright" list --grid direct_wgrad_depthwise --arc
     expect run_integers 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --values integers
     expect run_json 0 '"result": "passed"' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --json
     expect run_profile 0 'valu' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --profile
+    expect run_trace 0 '^workgroup 0,0,0 wave 0 .*s_' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --trace --trace-workgroup 0
+    expect run_watch 0 'wave 0 .*\+0x0000 exec' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --watch 0
+    expect run_watch_never 1 'no wave came to --watch 0xfffff \(got there 0 times\)' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --watch 0xfffff
     expect run_no_gpu 1 'hip:0' "$tilewright" run $small n=1 h=5 w=5 c=3 --device hip:0
     expect run_too_large 1 'got [0-9]+' "$tilewright" run $small n=100000 h=1000 w=1000 c=1000 --device emu
     expect run_file 2 'run takes an instance' "$tilewright" run "$root/k.tir"
     expect replay 0 'passed' "$tilewright" replay "$root/bundle" --device emu
+    expect replay_profile 0 '^valu  ' "$tilewright" replay "$root/bundle" --device emu --profile
+    expect replay_profile_json 0 '"matrix": ' "$tilewright" replay "$root/bundle" --device emu -p --json
+    expect replay_watch 0 'wave 0 .*\+0x0000 exec' "$tilewright" replay "$root/bundle" --device emu --watch 0
     expect replay_missing 1 '' "$tilewright" replay "$root/none"
 }
 # One expected value moved by more than its bound must fail the replay.

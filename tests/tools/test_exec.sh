@@ -47,6 +47,35 @@ for target in gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200 gfx1201 gfx1250; do
     same "argument_bits_$target" o.bin "feffffff000000000100000000000080""0000c0bf00000000""9c7500883ce4377e""0100000000000000""0000803f00000000""0a0b0c0d00000000""0000000000000000""ffffffff00000000"
     expect "dynamic_lds_$target" 0 '' exec_ k.hsaco reverse --grid 1 --block 4 --dynamic-lds 16 -d emu buf:a.bin zero:16:r.bin
     same "reversed_$target" r.bin 000080400000404000000040""0000803f
+    # 16 values a work-item in scratch, or LDS, reached by one pointer; t times 0 + .. + 9, or that sum itself.
+    expect "flat_spaces_$target" 0 'scratch written +4096' exec_ k.hsaco scratch -g 1 -b 64 -d emu -p zero:256:s.bin i32:10
+    same "flat_sums_$target" s.bin "$(t=0; while [ $t -lt 64 ]; do
+        if [ $((t % 2)) = 1 ]; then n=$((t * 45)); else n=45; fi
+        printf '%02x%02x0000' $((n % 256)) $((n / 256)); t=$((t + 1)); done)"
+    expect "hidden_arguments_$target" 0 '' exec_ k.hsaco hidden -g 5,3,2 -b 64,2,1 --dynamic-lds 4096 -d emu zero:56:h.bin
+    same "hidden_values_$target" h.bin "050000000300000002000000""400000000200000001000000""000000000000000000000000""000000000000000000000000""0300000000100000"
+    expect "kernarg_end_$target" 0 '' exec_ k.hsaco past_end -g 1 -b 1 -d emu zero:4 i32:2
+    expect "past_kernarg_$target" 1 "0 bytes past the end of 'kernarg segment' \(12 bytes" exec_ k.hsaco past_end -g 1 -b 1 -d emu zero:4 i32:3
+    case $target in gfx950 | gfx1250) set -- 0 0 15 0 2 6 ;; *) set -- 0 1 31 0 4 12 ;; esac
+    for row in strides:1 strides:2 strides:32 wide:1 wide:2 wide:4; do
+        # 32 lanes at a time, a store and a load.
+        expect "conflicts_${target}_$row" 0 "lds conflicts +$(($1 * 4)) " exec_ k.hsaco "${row%:*}" -g 1 -b 64 -d emu -p zero:256 "i32:${row#*:}"
+        shift
+    done
+done
+
+# ---- preloaded arguments: the code behind the prologue must not load them ----
+for target in gfx90a gfx942 gfx950 gfx1250; do
+    for count in 0 1 16; do
+        hip --no-gpu-bundle-output --offload-arch=$target -mllvm -amdgpu-kernarg-preload-count=$count -o p.hsaco || failures=$((failures + 1))
+        expect "preload_${target}_$count" 0 '' exec_ p.hsaco arguments -g 1 -b 64 -d emu -p zero:72:o.bin i32:-2 i64:0x8000000000000001 f32:-1.5 \
+            f64:1e300 hex:01000000000000000000803f0a0b0c0d null i32:0xffffffff
+        eval "read$count=\$(sed -n 's/^scalar read *//p' out)"
+        same "preload_bits_${target}_$count" o.bin "feffffff000000000100000000000080""0000c0bf00000000""9c7500883ce4377e""0100000000000000""0000803f00000000""0a0b0c0d00000000""0000000000000000""ffffffff00000000"
+    done
+    # shellcheck disable=SC2154
+    if [ "$read16" -lt "$read1" ] && [ "$read1" -lt "$read0" ]; then pass "preload_spares_$target"
+    else echo "bytes read by scalar loads: $read0 $read1 $read16" >out; fail "preload_spares_$target"; fi
 done
 
 # ---- arguments ----
@@ -88,6 +117,51 @@ expect no_gpu 1 'hip:0' env TILEWRIGHT_HIP=/none "$tilewright" exec k.hsaco vadd
 expect profile 0 'valu  .*instructions per second' exec_ k.hsaco vadd -g 2 -b 64 -d emu -p buf:a.bin buf:b.bin zero:16 i32:4
 expect profile_json 0 '"bytes_read": 32,' exec_ k.hsaco vadd -g 2 -b 64 -d emu --profile --json buf:a.bin buf:b.bin zero:16 i32:4
 expect locale 0 '' env LC_ALL=de_DE.UTF-8 "$tilewright" exec k.hsaco arguments -g 1 -b 64 -d emu zero:72:o.bin i32:1 i64:2 f32:1.5
+
+# ---- traces ----
+hip --no-gpu-bundle-output --offload-arch=gfx1100 -o t.hsaco
+vadd_() { exec_ t.hsaco vadd -g 2 -b 64 -d emu "$@" buf:a.bin buf:b.bin zero:16:c.bin i32:4; }
+lines() { grep -c "^workgroup" "$1"; }
+rm -f c.bin
+expect trace 0 'workgroup 1,0,0 wave 1 vadd\+0x0000 exec ffffffff  s_' vadd_ --trace
+expect trace_values 0 'v_add_f32_e32 v[0-9]+, v[0-9]+, v[0-9]+     v[0-9]+ 0:3fc00000 1:40200000 2:40600000 3:40900000 ' vadd_ --trace
+expect trace_runs 0 ' v1 0-31:00000020\+1 ' vadd_ --trace
+expect trace_mask 0 'exec 0000000f  v_add_f32' vadd_ --trace
+same trace_result c.bin $sum
+expect trace_file 0 '' vadd_ --trace=t.txt --json
+all=$(lines t.txt)
+"$tilewright" exec t.hsaco vadd -g 2 -b 64 -d emu --json buf:a.bin buf:b.bin zero:16 i32:4 >out
+if grep -q "\"instructions\": $all," out; then pass trace_is_whole; else fail trace_is_whole; fi
+expect trace_one 0 '' vadd_ --trace=t.txt --trace-workgroup 1,0,0 --trace-wave 1
+if [ "$(lines t.txt)" -gt 0 ] && [ "$(lines t.txt)" = "$(grep -c '^workgroup 1,0,0 wave 1 ' t.txt)" ]; then pass trace_filter; else fail trace_filter; fi
+expect trace_unwritable 1 '/none/t.txt: No such file' vadd_ --trace=/none/t.txt
+expect trace_full 1 'cannot be written \(got /dev/full\)' vadd_ --trace=/dev/full
+expect trace_bad_workgroup 2 'as in 3,0,0 \(got 1,2,3,4\)' vadd_ --trace --trace-workgroup 1,2,3,4
+expect trace_bad_wave 2 '\(got -1\)' vadd_ --trace --trace-wave=-1
+expect trace_nothing 2 '\(got neither\)' vadd_ --trace-wave 0
+rm -f c.bin
+expect watch 0 'wave 0 vadd\+0x0000 .* s0 .* v0 0-31:00000000\+1' vadd_ --watch 0
+if [ -e c.bin ] || grep -q ms out; then fail watch_ends_the_launch; else pass watch_ends_the_launch; fi
+expect watch_third 0 'workgroup 1,0,0 wave 0 vadd\+0x0000' vadd_ --watch 0x0:3
+expect watch_filtered 0 'workgroup 1,0,0 wave 1 vadd\+0x0000' vadd_ --watch 0 --trace-workgroup 1 --trace-wave 1
+expect watch_never 1 'no wave came to --watch 0:5 \(got there 4 times\)' vadd_ --watch 0:5
+expect watch_between 1 '\(got there 0 times\)' vadd_ --watch 1
+for bad in x 0x 1:0 1: -1 0x1g 99999999999999999999; do expect "watch_refuses $bad" 2 "\(got $bad\)" vadd_ --watch=$bad; done
+end=$(sed -n 's/.*strides+\(0x[0-9a-f]*\) .*s_endpgm.*/\1/p' <<EOF
+$(exec_ t.hsaco strides -g 1 -b 32 -d emu --trace zero:128 i32:1 2>&1)
+EOF
+)
+expect watch_lds 0 'lds 00000 00000000 01000000 02000000' exec_ t.hsaco strides -g 1 -b 32 -d emu --watch "$end" zero:128 i32:1
+expect watch_gpu 1 'hip:0' env TILEWRIGHT_HIP=/none "$tilewright" exec t.hsaco vadd -g 1 -b 64 -d hip:0 --watch 0
+
+# ---- the guide's example ----
+sed -n '/^```hip$/,/^```$/p' "$source/docs/exec.md" | sed '/^```/d' >scale.hip
+sed -n '/^```sh$/,/^```$/p' "$source/docs/exec.md" | sed -n '/^```/d; 1,/^tilewright/p' | grep -v '^```' >scale.sh
+printf 'clang_() { "%s" "$@"; }\ntilewright() { "%s" "$@"; }\nset -e\n' "$clang" "$tilewright" >guide.sh
+sed 's|^clang-22 |clang_ |' scale.sh >>guide.sh
+expect guide 0 '^device emu:gfx942 .*scale +4,1,1 +256,1,1 ' sh guide.sh
+expect guide_report 1 "out of bounds: 0x[0-9a-f]* is 0 bytes past the end of 'x.bin' \(4000 bytes.*global_load_dword" \
+    exec_ scale.hsaco scale --grid 4 --block 256 --device emu buf:x.bin zero:4000:y.bin f32:2.5 i32:1001
 
 # ---- bundles ----
 PATH=$PATH:$(dirname "$(readlink -f "$clang")")
