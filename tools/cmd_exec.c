@@ -122,7 +122,7 @@ static tw_status open_bundle_device(const options *o, const tw_offload_bundle *b
 static tw_status load_bundle(const options *o, const void *bytes, size_t size, tw_code_object **object,
                              tw_device **device, tw_diag *diag) {
     tw_offload_bundle *bundle = NULL;
-    tw_offload_member member;
+    tw_offload_member member = {0};
     tw_status status = tw_offload_bundle_from_bytes(bytes, size, &bundle, diag);
     if (status) return status;
     status = open_bundle_device(o, bundle, device, diag);

@@ -300,7 +300,9 @@ FUNCTION(sorting_network) {
     }
     CAS(0, 1)
     CAS(2, 3)
-    CAS(0, 2) CAS(1, 3) CAS(1, 2)
+    CAS(0, 2)
+    CAS(1, 3)
+    CAS(1, 2)
 #undef CAS
         return QUAD(v[0], v[1], v[2], v[3]);
 }
@@ -502,20 +504,20 @@ FUNCTION(f64_compare) {
                 m >> 32, 0);
 }
 
-#define FUNCTION_LIST(X)                                                                                     \
-    X(add_sub)                                                                                               \
-    X(mul)                                                                                                   \
-    X(mul24) X(add64) X(mul64) X(mul128) X(shifts) X(shifts64) X(rotates) X(logic) X(logic3) X(fields)       \
-        X(counts) X(swaps) X(minmax) X(minmax3) X(minmax64) X(compares) X(divide) X(divide_small)            \
-            X(divide64) X(divide64_signed) X(bytes) X(shorts) X(short_mad) X(sad) X(saturate) X(carry_chain) \
-                X(morton) X(crc32) X(hash) X(gcd) X(collatz) X(nested_loops) X(switches) X(sorting_network)  \
-                    X(indexed_array) X(bubble_sort) X(digits) X(sha_round)
-#define FUNCTION_LIST_FLOAT(X)                                                                            \
-    X(f32_arith)                                                                                          \
-    X(f32_fma)                                                                                            \
-    X(f32_divide) X(f32_sqrt) X(f32_compare) X(f32_round) X(f32_minmax) X(f32_nan_minmax) X(f32_from_int) \
-        X(f32_to_int) X(f32_from_int64) X(f32_to_int64) X(f32_scale) X(f32_polynomial) X(f32_newton)      \
-            X(mandelbrot) X(f64_arith) X(f64_fma) X(f64_divide) X(f64_sqrt) X(f64_convert) X(f64_ints)    \
-                X(f64_round) X(f64_compare)
+/* clang-format off */
+#define FUNCTION_LIST(X) \
+    X(add_sub) X(mul) X(mul24) X(add64) X(mul64) X(mul128) X(shifts) X(shifts64) X(rotates) X(logic) \
+    X(logic3) X(fields) X(counts) X(swaps) X(minmax) X(minmax3) X(minmax64) X(compares) X(divide) \
+    X(divide_small) X(divide64) X(divide64_signed) X(bytes) X(shorts) X(short_mad) X(sad) X(saturate) \
+    X(carry_chain) X(morton) X(crc32) X(hash) X(gcd) X(collatz) X(nested_loops) X(switches) \
+    X(sorting_network) X(indexed_array) X(bubble_sort) X(digits) X(sha_round)
+/* clang-format on */
+/* clang-format off */
+#define FUNCTION_LIST_FLOAT(X) \
+    X(f32_arith) X(f32_fma) X(f32_divide) X(f32_sqrt) X(f32_compare) X(f32_round) X(f32_minmax) \
+    X(f32_nan_minmax) X(f32_from_int) X(f32_to_int) X(f32_from_int64) X(f32_to_int64) X(f32_scale) \
+    X(f32_polynomial) X(f32_newton) X(mandelbrot) X(f64_arith) X(f64_fma) X(f64_divide) X(f64_sqrt) \
+    X(f64_convert) X(f64_ints) X(f64_round) X(f64_compare)
+/* clang-format on */
 
 #endif

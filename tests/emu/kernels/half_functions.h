@@ -147,10 +147,10 @@ FUNCTION(bfloat_mix) {
                 bits_of(__builtin_fmaf(-b_to_f32(A & 0xffff), b_to_f32(B >> 16), s)), BOTH(b_select, A, B));
 }
 
-#define FUNCTION_LIST_HALF(X)                                                                          \
-    X(half_arith)                                                                                      \
-    X(half_fma)                                                                                        \
-    X(half_divide) X(half_select) X(half_convert) X(half_ints) X(half_mix) X(half_dot) X(bfloat_arith) \
-        X(bfloat_convert) X(bfloat_mix)
+/* clang-format off */
+#define FUNCTION_LIST_HALF(X) \
+    X(half_arith) X(half_fma) X(half_divide) X(half_select) X(half_convert) X(half_ints) X(half_mix) \
+    X(half_dot) X(bfloat_arith) X(bfloat_convert) X(bfloat_mix)
+/* clang-format on */
 
 #endif
