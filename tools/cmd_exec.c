@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "jit/offload_bundle.h"
+#include "run/emu/emu.h"
 #include "support/fail.h"
 #include "support/strbuf.h"
 #include "tools/cli.h"
@@ -18,12 +19,19 @@ typedef struct options {
     size_t word_count;
 } options;
 
+enum { OPTION_BUFFER_RANGE = 0x3000 };
+
 static const struct argp_option argp_options[] = {
     {"grid", 'g', "X[,Y[,Z]]", 0, "workgroups", 0},
     {"block", 'b', "X[,Y[,Z]]", 0, "work-items of a workgroup (default: what the kernel requires)", 0},
     {"dynamic-lds", 'l', "BYTES", 0, "LDS of a workgroup behind the kernel's own", 0},
     {"device", 'd', "DEVICE", 0,
      "auto (default: a GPU where one fits, else the emulator), emu, emu:TARGET, hip:N", 0},
+    {"buffer-range", OPTION_BUFFER_RANGE, "drop|report", 0,
+     "what the emulator does with stores and atomics out of the range of a buffer resource: drop them, as "
+     "hardware does "
+     "(default), or report them",
+     0},
     {0}};
 
 static bool parse_dimensions(const char *text, tw_dim3 *out) {
@@ -76,6 +84,11 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         if (!cli_parse_size(argument, &bytes) || bytes > UINT32_MAX)
             argp_error(state, "--dynamic-lds takes a number of bytes (got %s)", argument);
         o->shape.dynamic_lds = (uint32_t)bytes;
+        return 0;
+    case OPTION_BUFFER_RANGE:
+        if (strcmp(argument, "drop") != 0 && strcmp(argument, "report") != 0)
+            argp_error(state, "--buffer-range must be drop or report (got %s)", argument);
+        o->trace.disabled_checks = argument[0] == 'd' ? TW_EMU_CHECK_BUFFER_RANGE : 0;
         return 0;
     case ARGP_KEY_ARG: return parse_argument(o, argument, state);
     case ARGP_KEY_END:
@@ -207,7 +220,7 @@ int cmd_exec(int argc, char **argv) {
             "Arguments that are not given are null or zero. Files are written after a good launch only.\n\n"
             "Example: tilewright exec vadd.hsaco vadd --grid 4 --block 256 --device emu buf:a.bin "
             "buf:b.bin zero:4K:c.bin i32:1000"};
-    options o = {0};
+    options o = {.trace.disabled_checks = TW_EMU_CHECK_BUFFER_RANGE};
     cli_parse(&argp, argc, argv, &o);
     tw_diag *diag = tw_diag_new(NULL);
     cli_exec_args args = {0};

@@ -248,14 +248,18 @@ static bool watch_event(void *user, const tw_emu_trace_event *e) {
 /* ---- around launches ---- */
 
 tw_status cli_trace_start(cli_trace *trace, tw_device *device, tw_diag *diag) {
-    if (!trace->tracing && !trace->watching) {
-        if (!trace->by_workgroup && !trace->by_wave) return TW_OK;
+    bool looking = trace->tracing || trace->watching;
+    if (!looking && (trace->by_workgroup || trace->by_wave))
         return tw_fail(diag, TW_ERR_USAGE,
                        "--trace-workgroup and --trace-wave choose for --trace and --watch (got neither)");
-    }
-    tw_emu_settings settings = {.trace = trace->watching ? watch_event : NULL,
+    tw_emu_settings settings = {.disabled_checks = trace->disabled_checks,
+                                .trace = trace->watching ? watch_event : NULL,
                                 .traced = trace->tracing ? print_event : NULL,
                                 .trace_user = trace};
+    if (!looking) {
+        if (trace->disabled_checks) tw_device_set_emu(device, &settings, NULL);
+        return TW_OK;
+    }
     trace->out = trace->path ? fopen(trace->path, "w") : stderr;
     if (!trace->out) return tw_fail(diag, TW_ERR_IO, "%s: %s", trace->path, strerror(errno));
     return tw_device_set_emu(device, &settings, diag);

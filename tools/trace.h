@@ -15,7 +15,8 @@ typedef struct cli_trace {
     uint64_t watch_pc;      /* distance from the start of the kernel */
     uint64_t watch_count;   /* how many times it has to come there, 1 or more */
     uint64_t seen;
-    bool stopped; /* the watch was hit, or the trace cannot be written */
+    unsigned disabled_checks; /* tw_emu_check bits; for nothing where the device is no emulator */
+    bool stopped;             /* the watch was hit, or the trace cannot be written */
     bool failed;
     FILE *out;
 } cli_trace;

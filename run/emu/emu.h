@@ -50,7 +50,8 @@ typedef enum tw_emu_check {
     TW_EMU_CHECK_ALIGNMENT = 1 << 1, /* where the hardware has no unaligned access: atomics, scalar loads */
     TW_EMU_CHECK_LDS_RACES = 1 << 2,
     TW_EMU_CHECK_GLOBAL_RACES = 1 << 3,
-    TW_EMU_CHECK_ALL = 15
+    TW_EMU_CHECK_BUFFER_RANGE = 1 << 4, /* buffer stores and atomics out of range, which hardware drops */
+    TW_EMU_CHECK_ALL = 31
 } tw_emu_check;
 
 /* Checks that a launch can switch on: true of the kernels of this project, not of all that compilers make. */

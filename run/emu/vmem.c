@@ -33,8 +33,8 @@ static void count_bytes(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
     }
 }
 
-/* The place of bytes `from`.. of a lane's access. `zero` is set where a buffer load is out of its range,
- * which is no error. */
+/* The place of bytes `from`.. of a lane's access. `zero` is set where a buffer access is out of its range,
+ * which is no error of a load: it reads 0. */
 static bool place(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half, unsigned l,
                   unsigned from, unsigned bytes, emu_intent intent, bool *zero, emu_place *out) {
     int lane = (int)(half * EMU_LANES + l);
@@ -50,7 +50,7 @@ static bool place(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *
     if (!tw_emu_resource_address(&a->resource, a->index[l], (uint32_t)address, a->scalar, (unsigned)lane,
                                  bytes, &target)) {
         *zero = true;
-        if (intent != EMU_READS)
+        if (intent != EMU_READS && w->launch->check_buffer_range)
             tw_emu_report(w, lane, "buffer %s out of the range of its resource: index %u, offset %u of %llu",
                           intent == EMU_WRITES ? "store" : "atomic", a->index[l],
                           (unsigned)address + a->scalar, (unsigned long long)a->resource.records);
@@ -240,7 +240,10 @@ static bool atomic_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
     uint32_t v[MAX_WORDS] = {0}, u[MAX_WORDS] = {0}, old[2] = {0, 0}, old_unknown[2];
     bool zero, pair = operation == EMU_ATOMIC_CMPSWAP;
     emu_place p;
-    if (!place(w, i, a, half, l, 0, bytes, EMU_UPDATES, &zero, &p)) return false;
+    if (!place(w, i, a, half, l, 0, bytes, EMU_UPDATES, &zero, &p)) {
+        result[l] = result[l + EMU_LANES] = result_unknown[l] = result_unknown[l + EMU_LANES] = 0;
+        return zero;
+    }
     store_data(w, i, half, l, pair ? 2 * words : words, v, u);
     tw_emu_load_bytes(w, &p, bytes, old, old_unknown);
     uint64_t data = v[0] | (words == 2 ? (uint64_t)v[1] << 32 : 0);

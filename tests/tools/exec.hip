@@ -110,3 +110,24 @@ KERNEL hidden(unsigned *out) {
     out[12] = *(const __attribute__((address_space(4))) unsigned short *)(at + 64); /* dimensions */
     out[13] = *(const __attribute__((address_space(4))) unsigned *)(at + 120);      /* dynamic LDS */
 }
+
+#if defined(__GFX9__)
+#define BUFFER_WORD3 0x00027000
+#elif defined(__gfx1250__)
+#define BUFFER_WORD3 0
+#else
+#define BUFFER_WORD3 0x31004000
+#endif
+
+/* A store and an atomic through a buffer resource of `bytes` bytes: some lanes are out of its range. */
+KERNEL ranged(unsigned *out, int bytes) {
+    unsigned t = __builtin_amdgcn_workitem_id_x();
+    __amdgpu_buffer_rsrc_t rsrc = __builtin_amdgcn_make_buffer_rsrc(out, 0, bytes, BUFFER_WORD3);
+    __builtin_amdgcn_raw_buffer_store_b32(t + 1, rsrc, t * 4, 0, 0);
+}
+
+KERNEL ranged_atomic(unsigned *out, unsigned *old, int bytes) {
+    unsigned t = __builtin_amdgcn_workitem_id_x();
+    __amdgpu_buffer_rsrc_t rsrc = __builtin_amdgcn_make_buffer_rsrc(out, 0, bytes, BUFFER_WORD3);
+    old[t] = (unsigned)__builtin_amdgcn_raw_ptr_buffer_atomic_add_i32((int)t + 1, rsrc, t * 4, 0, 0) + 7;
+}

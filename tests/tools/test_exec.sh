@@ -57,6 +57,14 @@ for target in gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200 gfx1201 gfx1250; do
     expect "kernarg_end_$target" 0 '' exec_ k.hsaco past_end -g 1 -b 1 -d emu zero:4 i32:2
     expect "past_kernarg_$target" 1 "0 bytes past the end of 'kernarg segment' \(12 bytes" exec_ k.hsaco past_end -g 1 -b 1 -d emu zero:4 i32:3
     case $target in gfx950 | gfx1250) set -- 0 0 15 0 2 6 ;; *) set -- 0 1 31 0 4 12 ;; esac
+    # Three lanes are in range, one is not.
+    expect "dropped_store_$target" 0 '' exec_ k.hsaco ranged -g 1 -b 4 -d emu zero:16:r.bin i32:12
+    same "dropped_store_bytes_$target" r.bin 01000000020000000300000000000000
+    expect "reported_store_$target" 1 'buffer store out of the range of its resource: index 0, offset 12 of 12' exec_ k.hsaco ranged -g 1 -b 4 -d emu --buffer-range report zero:16 i32:12
+    expect "dropped_atomic_$target" 0 '' exec_ k.hsaco ranged_atomic -g 1 -b 4 -d emu --buffer-range=drop zero:16:r.bin zero:16:old.bin i32:12
+    same "dropped_atomic_bytes_$target" r.bin 01000000020000000300000000000000
+    same "dropped_atomic_old_$target" old.bin 07000000070000000700000007000000
+    expect "reported_atomic_$target" 1 'buffer atomic out of the range of its resource' exec_ k.hsaco ranged_atomic -g 1 -b 4 -d emu --buffer-range report zero:16 zero:16 i32:12
     for row in strides:1 strides:2 strides:32 wide:1 wide:2 wide:4; do
         # 32 lanes at a time, a store and a load.
         expect "conflicts_${target}_$row" 0 "lds conflicts +$(($1 * 4)) " exec_ k.hsaco "${row%:*}" -g 1 -b 64 -d emu -p zero:256 "i32:${row#*:}"
@@ -108,6 +116,7 @@ expect bad_grid 2 'from 1 on, as in 64,2,1 \(got 1,0\)' exec_ k.hsaco vadd -g 1,
 expect bad_block 2 'got 1,2,3,4' exec_ k.hsaco vadd -g 1 -b 1,2,3,4
 expect bad_lds 2 'a number of bytes \(got -1\)' exec_ k.hsaco vadd -g 1 -b 64 --dynamic-lds=-1
 expect much_lds 1 'together must be at most 327680 bytes on gfx1250 \(got 1048576\)' exec_ k.hsaco vadd -g 1 -b 64 -l 1M -d emu
+expect bad_range 2 'drop or report \(got none\)' exec_ k.hsaco vadd -g 1 -b 64 --buffer-range none
 expect no_kernel 2 'the name of a kernel is needed' exec_ k.hsaco -g 1
 expect other_kernel 1 'arguments.*\(got frob\)' exec_ k.hsaco frob -g 1 -b 64 -d emu
 expect no_object 1 'none.hsaco: No such file' exec_ none.hsaco vadd -g 1 -b 64
