@@ -127,11 +127,18 @@ static void add_scalars(write_list *list, const tw_emu_wave *w, const emu_inst *
         add(list, TW_EMU_SPECIAL, 0, "scc");
 }
 
+/* Buffer stores, and atomics that give nothing back, have their data where others have the result. */
+static bool has_result(const emu_inst *i) {
+    if (i->exec == tw_emu_exec_vmem_store || i->exec == tw_emu_exec_lds_store) return false;
+    bool atomic = i->exec == tw_emu_exec_vmem_atomic || i->exec == tw_emu_exec_lds_atomic;
+    return !atomic || i->flags & EMU_I_RETURN;
+}
+
 static void find_writes(write_list *list, const tw_emu_wave *w, const emu_inst *i,
                         const emu_trace_state *before) {
     list->count = 0;
     add_scalars(list, w, i, before);
-    if (!i->row) return;
+    if (!i->row || !has_result(i)) return;
     add_vector(list, w, &i->d);
     if (i->dual) add_vector(list, w, &i->dual->d);
     if (i->exec == tw_emu_exec_swap || i->exec == tw_emu_exec_permlane_swap) add_vector(list, w, &i->s[0]);

@@ -88,9 +88,9 @@ done
 
 # ---- arguments ----
 expect trailing_are_zero 0 '' exec_ k.hsaco arguments -g 1 -b 64 -d emu zero:72:o.bin i32:2147483648
-same trailing_bits o.bin 0000008000000000$(printf '%0128d' 0)
+same trailing_bits o.bin "0000008000000000$(printf '%0128d' 0)"
 expect unsigned_i64 0 '' exec_ k.hsaco arguments -g 1 -b 64 -d emu zero:72:o.bin i32:+7 i64:18446744073709551615 f32:inf f64:-inf
-same unsigned_bits o.bin 0700000000000000ffffffffffffffff0000807f00000000000000000000f0ff$(printf '%080d' 0)
+same unsigned_bits o.bin "0700000000000000ffffffffffffffff0000807f00000000000000000000f0ff$(printf '%080d' 0)"
 cp a.bin in_place.bin
 expect in_place 0 '' exec_ k.hsaco reverse --grid 1 --block 4 --dynamic-lds 16 -d emu buf:in_place.bin buf:in_place.bin
 same in_place_bytes in_place.bin 00008040000040400000004""00000803f
@@ -122,6 +122,7 @@ expect other_kernel 1 'arguments.*\(got frob\)' exec_ k.hsaco frob -g 1 -b 64 -d
 expect no_object 1 'none.hsaco: No such file' exec_ none.hsaco vadd -g 1 -b 64
 expect not_an_object 1 'exec.cl: .*ELF' exec_ "$source/tests/tools/exec.cl" vadd -g 1 -b 64
 expect other_target 1 'runs no code of another target' exec_ k.hsaco vadd -g 1 -b 64 -d emu:gfx942
+expect no_gpu_default 0 'device emu:gfx1250' env TILEWRIGHT_HIP=/none "$tilewright" exec k.hsaco vadd -g 1 -b 64 buf:a.bin buf:b.bin zero:16 i32:4
 expect no_gpu 1 'hip:0' env TILEWRIGHT_HIP=/none "$tilewright" exec k.hsaco vadd -g 1 -b 64 -d hip:0
 expect profile 0 'valu  .*instructions per second' exec_ k.hsaco vadd -g 2 -b 64 -d emu -p buf:a.bin buf:b.bin zero:16 i32:4
 expect profile_json 0 '"bytes_read": 32,' exec_ k.hsaco vadd -g 2 -b 64 -d emu --profile --json buf:a.bin buf:b.bin zero:16 i32:4
@@ -143,6 +144,9 @@ all=$(lines t.txt)
 if grep -q "\"instructions\": $all," out; then pass trace_is_whole; else fail trace_is_whole; fi
 expect trace_one 0 '' vadd_ --trace=t.txt --trace-workgroup 1,0,0 --trace-wave 1
 if [ "$(lines t.txt)" -gt 0 ] && [ "$(lines t.txt)" = "$(grep -c '^workgroup 1,0,0 wave 1 ' t.txt)" ]; then pass trace_filter; else fail trace_filter; fi
+expect trace_store 0 'buffer_store_b32 v[0-9]+, v[0-9]+, s\[[0-9:]+\], 0 offen workgroup' exec_ t.hsaco ranged -g 1 -b 4 -d emu --trace zero:16 i32:16
+expect trace_atomic 0 'buffer_atomic_add_u32 .* glc +v[0-9]+ 0-3:00000000 workgroup' exec_ t.hsaco ranged_atomic -g 1 -b 4 -d emu --trace zero:16 zero:16 i32:16
+expect trace_lds 0 'ds_(store|load)_b32 .* v[0-9]+ 0-3:00000000\+1 ' exec_ t.hsaco strides -g 1 -b 4 -d emu --trace zero:16 i32:1
 expect trace_unwritable 1 '/none/t.txt: No such file' vadd_ --trace=/none/t.txt
 expect trace_full 1 'cannot be written \(got /dev/full\)' vadd_ --trace=/dev/full
 expect trace_bad_workgroup 2 'as in 3,0,0 \(got 1,2,3,4\)' vadd_ --trace --trace-workgroup 1,2,3,4
@@ -164,8 +168,11 @@ expect watch_lds 0 'lds 00000 00000000 01000000 02000000' exec_ t.hsaco strides 
 expect watch_gpu 1 'hip:0' env TILEWRIGHT_HIP=/none "$tilewright" exec t.hsaco vadd -g 1 -b 64 -d hip:0 --watch 0
 
 # ---- the guide's example ----
+# shellcheck disable=SC2016 # the fences of code blocks
+{
 sed -n '/^```hip$/,/^```$/p' "$source/docs/exec.md" | sed '/^```/d' >scale.hip
 sed -n '/^```sh$/,/^```$/p' "$source/docs/exec.md" | sed -n '/^```/d; 1,/^tilewright/p' | grep -v '^```' >scale.sh
+}
 printf 'clang_() { "%s" "$@"; }\ntilewright() { "%s" "$@"; }\nset -e\n' "$clang" "$tilewright" >guide.sh
 sed 's|^clang-22 |clang_ |' scale.sh >>guide.sh
 expect guide 0 '^device emu:gfx942 .*scale +4,1,1 +256,1,1 ' sh guide.sh
@@ -196,7 +203,7 @@ if command -v clang-offload-bundler >/dev/null; then
     expect other_feature 1 'a member for gfx90a:xnack\+ is needed .*gfx90a:xnack-' exec_ plain.hipfb vadd -g 1 -b 4 -d emu:gfx90a:xnack+
     expect several_targets 2 'gfx1100, gfx90a:xnack-, gfx942' exec_ v3.hipfb vadd -g 1 -b 4 -d emu
     rm -f c.bin
-    expect one_target 0 'device emu:gfx1201' exec_ one.hipfb vadd -g 1 -b 4 -d emu buf:a.bin buf:b.bin zero:16:c.bin i32:4
+    expect one_target 0 'device emu:gfx1201' env TILEWRIGHT_HIP=/none "$tilewright" exec one.hipfb vadd -g 1 -b 4 buf:a.bin buf:b.bin zero:16:c.bin i32:4
     same one_target_sum c.bin $sum
     head -c 1000 v3.hipfb >cut.hipfb
     expect cut_bundle 1 'must lie in the 1000 bytes of its file' exec_ cut.hipfb vadd -g 1 -b 4 -d emu:gfx942
