@@ -133,9 +133,15 @@ static double eval_approximate(tw_opcode opcode, double a) {
     }
 }
 
+/* bf16 is computed as f32. */
+static bool is_flushed(bool flush, tw_scalar scalar) {
+    return flush && (scalar == TW_F32 || scalar == TW_BF16);
+}
+
 static uint64_t flushed(bool flush, tw_scalar scalar, uint64_t bits) {
-    if (!flush || scalar != TW_F32 || !tw_float_is_denormal(TW_FLOAT_F32, bits)) return bits;
-    return bits & 0x80000000;
+    tw_float_format format = scalar == TW_BF16 ? TW_FLOAT_BF16 : TW_FLOAT_F32;
+    if (!is_flushed(flush, scalar) || !tw_float_is_denormal(format, bits)) return bits;
+    return bits & (uint64_t)1 << (tw_scalar_bits(scalar) - 1);
 }
 
 /* The host's own choice of a NaN does not show. */
@@ -145,6 +151,12 @@ static uint64_t nan_result(tw_opcode opcode, tw_float_format format, const uint6
         if (tw_float_is_nan(format, in[i]))
             return tw_float_convert(format, in[i], format, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
     return tw_float_format_info(format)->nan;
+}
+
+/* The f32 that is nearest to the result is a denormal: a bf16 result is then zero even where rounding to bf16
+ * would give the least normal number. `f32`: its bits. */
+static uint64_t flushed_bf16(uint64_t f32, uint64_t rounded) {
+    return tw_float_is_denormal(TW_FLOAT_F32, f32) ? rounded & 0x8000 : rounded;
 }
 
 bool tw_eval_is_approximate(tw_opcode opcode) { return columns[opcode] == COLUMN_APPROXIMATE; }
@@ -165,10 +177,15 @@ bool tw_eval_alu(tw_opcode opcode, tw_scalar scalar, bool flush, const uint64_t 
         x[i] = flushed(flush, scalar, in[i]);
     if (how == COLUMN_FMA) {
         *out = tw_float_fma(format, x[0], x[1], x[2], TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
+        if (flush && scalar == TW_BF16)
+            *out = flushed_bf16(tw_float_fma(TW_FLOAT_F32, x[0] << 16, x[1] << 16, x[2] << 16,
+                                             TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE),
+                                *out);
     } else {
         double a = tw_float_to_f64(format, x[0]), b = tw_float_to_f64(format, x[1]);
         double value = how == COLUMN_FLOAT ? eval_float(opcode, a, b) : eval_approximate(opcode, a);
         *out = isnan(value) ? nan_result(opcode, format, x) : tw_float_from_f64(format, value);
+        if (flush && scalar == TW_BF16) *out = flushed_bf16(tw_float_from_f64(TW_FLOAT_F32, value), *out);
     }
     *out = flushed(flush, scalar, *out);
     return true;
@@ -241,6 +258,11 @@ static uint64_t int_to_float(uint64_t bits, unsigned width, bool is_signed, tw_f
     bool cut = (magnitude & (((uint64_t)1 << shift) - 1)) != 0;
     double value = ldexp((double)(magnitude >> shift | cut), shift);
     return tw_float_from_f64(to, negative ? -value : value);
+}
+
+uint64_t tw_eval_convert_operand(tw_opcode opcode, tw_scalar from, bool flush, uint64_t in) {
+    bool rounds = opcode == TW_OP_FPTRUNC || opcode == TW_OP_FPTRUNC_SAT;
+    return flushed(flush && rounds, from, in);
 }
 
 bool tw_eval_convert(tw_opcode opcode, tw_scalar from, tw_scalar to, uint64_t in, uint64_t *out) {

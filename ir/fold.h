@@ -6,7 +6,7 @@
 
 /* The bits of one element as an element-wise op gives it for elements of format `from` with the given bits;
  * zero-extended. False where that is not known: an unspecified result, an approximation of the hardware, a
- * NaN, a denormal that the kernel flushes. */
+ * NaN. */
 bool tw_fold_element(const tw_kernel *kernel, const tw_op *op, tw_scalar from, const uint64_t in[3],
                      uint64_t *out);
 /* The same for comparisons, and for conversions to the format `to`. */

@@ -2,22 +2,19 @@
 #include "ir/eval.h"
 #include "ir/fold.h"
 
-/* How the hardware treats the element is not decided here: it is a NaN, or a denormal that the kernel
- * flushes. */
-static bool is_open(const tw_kernel *kernel, tw_scalar scalar, uint64_t bits) {
+/* Which NaN the hardware gives is not decided here. */
+static bool is_open(tw_scalar scalar, uint64_t bits) {
     tw_float_format format;
-    if (!tw_scalar_float_format(scalar, &format)) return false;
-    if (tw_float_is_nan(format, bits)) return true;
-    return scalar == TW_F32 && kernel->options.flush_f32_denormals &&
-           tw_float_is_denormal(TW_FLOAT_F32, bits);
+    return tw_scalar_float_format(scalar, &format) && tw_float_is_nan(format, bits);
 }
 
 bool tw_fold_element(const tw_kernel *kernel, const tw_op *op, tw_scalar from, const uint64_t in[3],
                      uint64_t *out) {
     if (tw_eval_is_approximate(op->opcode)) return false;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        if (is_open(kernel, from, in[i])) return false;
-    return tw_eval_alu(op->opcode, from, false, in, out) && !is_open(kernel, from, *out);
+        if (is_open(from, in[i])) return false;
+    return tw_eval_alu(op->opcode, from, kernel->options.flush_f32_denormals, in, out) &&
+           !is_open(from, *out);
 }
 
 bool tw_fold_compare(const tw_kernel *kernel, const tw_op *op, tw_scalar from, const uint64_t in[3],
@@ -27,17 +24,15 @@ bool tw_fold_compare(const tw_kernel *kernel, const tw_op *op, tw_scalar from, c
         *out = tw_eval_icmp(predicate, from, in[0], in[1]);
         return true;
     }
-    bool flushes = from == TW_F32 && kernel->options.flush_f32_denormals;
-    if (flushes && (tw_float_is_denormal(TW_FLOAT_F32, in[0]) || tw_float_is_denormal(TW_FLOAT_F32, in[1])))
-        return false;
-    *out = tw_eval_fcmp(predicate, from, false, in[0], in[1]);
+    *out = tw_eval_fcmp(predicate, from, kernel->options.flush_f32_denormals, in[0], in[1]);
     return true;
 }
 
 bool tw_fold_convert(const tw_kernel *kernel, const tw_op *op, tw_scalar from, tw_scalar to, uint64_t in,
                      uint64_t *out) {
-    if (is_open(kernel, from, in)) return false;
-    return tw_eval_convert(op->opcode, from, to, in, out) && !is_open(kernel, to, *out);
+    if (is_open(from, in)) return false;
+    in = tw_eval_convert_operand(op->opcode, from, kernel->options.flush_f32_denormals, in);
+    return tw_eval_convert(op->opcode, from, to, in, out) && !is_open(to, *out);
 }
 
 bool tw_fold_bitcast(tw_scalar from, tw_scalar to, uint64_t in, uint64_t *out) {

@@ -60,7 +60,9 @@ tw_status tw_interp_convert(tw_interp *in, const tw_op *op) {
         const uint64_t *x = tw_interp_in(in, op, 0, item);
         uint64_t *out = tw_interp_out(in, op, item);
         for (unsigned lane = 0; lane < from->lanes; lane++)
-            tw_eval_convert(op->opcode, from->scalar, to->scalar, x[lane], &out[lane]);
+            tw_eval_convert(op->opcode, from->scalar, to->scalar,
+                            tw_eval_convert_operand(op->opcode, from->scalar, in->flush, x[lane]),
+                            &out[lane]);
     }
     return TW_OK;
 }

@@ -103,7 +103,11 @@ void tw_ll_fcmp(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     const char *predicate = tw_op_info_get(op->opcode)->attrs[0].words[op->attrs[0].as.i];
     const tw_type *type = tw_ll_type_of(l, op->operands[0]);
     tw_ref a = tw_ref_value(op->operands[0]), b = tw_ref_value(op->operands[1]);
-    if (type->scalar == TW_BF16) {
+    if (tw_ll_flushes(l, type->scalar)) {
+        a = tw_ll_flushed_operand(l, op, 0);
+        b = tw_ll_flushed_operand(l, op, 1);
+        type = tw_ll_like(type, TW_F32);
+    } else if (type->scalar == TW_BF16) {
         a = tw_ll_widen(l, type, a);
         b = tw_ll_widen(l, type, b);
         type = tw_ll_like(type, TW_F32);

@@ -149,15 +149,14 @@ static tw_ref fma_remainder(tw_lowering *l, const tw_type *floats, const tw_ref 
 
 /* An f32 fma rounds once to f32, and rounding that to bf16 goes wrong exactly where it lies halfway between
  * two bf16 while the true result does not: there it is moved by one unit toward the true result. */
-static void exact_fma(tw_lowering *l, const tw_op *op, const tw_type *type) {
+void tw_ll_bf16_exact_fma(tw_lowering *l, const tw_op *op, const tw_type *type, const tw_ref f32[3],
+                          bool flush) {
     const tw_type *floats = tw_ll_like(type, TW_F32), *words = tw_ll_like(type, TW_I32);
     const tw_type *condition = tw_ll_like(type, TW_I1);
     unsigned n = type->lanes;
-    tw_ref f32[3];
-    for (unsigned i = 0; i < 3; i++)
-        f32[i] = tw_ll_widen(l, type, tw_ref_value(op->operands[i]));
     tw_ref sum = tw_ll_let(l, "call %t %G(%t %r, %t %r, %t %r)", floats, TW_LL_FMA, floats, floats, f32[0],
                            floats, f32[1], floats, f32[2]);
+    if (flush) sum = tw_ll_keep_apart(l, floats, sum);
     tw_ref remainder = fma_remainder(l, floats, f32, sum);
     tw_ref bits = tw_ll_let(l, "bitcast %t %r to %t", floats, sum, words);
     tw_ref lower = tw_ll_let(l, "and %t %r, %c", words, bits, words, (uint64_t)0xffff);
@@ -179,6 +178,9 @@ void tw_ll_bf16_fma(tw_lowering *l, const tw_op *op, const tw_type *type) {
     if (tw_ll_feature(l, TW_ARCH_HAS_PACKED_BF16)) {
         packed(l, op, type);
     } else {
-        exact_fma(l, op, type);
+        tw_ref f32[3];
+        for (unsigned i = 0; i < 3; i++)
+            f32[i] = tw_ll_widen(l, type, tw_ref_value(op->operands[i]));
+        tw_ll_bf16_exact_fma(l, op, type, f32, false);
     }
 }

@@ -49,6 +49,8 @@ void tw_ll_fpext(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     const tw_type *from = tw_ll_type_of(l, op->operands[0]), *to = tw_ll_type_of(l, op->first_result);
     if (tw_scalar_is_fp8(from->scalar)) {
         fp8_to_f32(l, op, from, to);
+    } else if (from->scalar == TW_BF16 && tw_ll_flushes(l, TW_BF16)) { /* bits stay */
+        set_same(l, op, to, tw_ll_widen_bits(l, from, tw_ref_value(op->operands[0])));
     } else if (from->scalar == TW_BF16 && !tw_flavor_has_bfloat(l->flavor)) {
         set_same(l, op, to, tw_ll_widen(l, from, tw_ref_value(op->operands[0])));
     } else {
@@ -66,6 +68,10 @@ void tw_ll_fptrunc(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const tw_type *from = tw_ll_type_of(l, op->operands[0]), *to = tw_ll_type_of(l, op->first_result);
     tw_ref value = tw_ref_value(op->operands[0]);
+    if (to->scalar == TW_BF16 && tw_ll_flushes(l, TW_F32)) {
+        set_same(l, op, to, tw_ll_narrow(l, to, tw_ll_flushed_operand(l, op, 0)));
+        return;
+    }
     if (to->scalar == TW_BF16 && !tw_flavor_has_bfloat(l->flavor)) {
         set_same(l, op, to, tw_ll_narrow(l, to, value));
         return;

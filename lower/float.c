@@ -7,7 +7,9 @@ static const tw_type *result_type(const tw_lowering *l, const tw_op *op) {
 
 void tw_ll_float_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     const tw_type *type = result_type(l, op);
-    if (type->scalar == TW_BF16) {
+    if (tw_ll_flushes(l, type->scalar)) {
+        tw_ll_flushed_binary(l, op, rule);
+    } else if (type->scalar == TW_BF16) {
         tw_ll_bf16_binary(l, op, type, rule->word);
     } else {
         tw_ll_set(l, op->first_result, "%s %t %v, %v", rule->word, type, op->operands[0], op->operands[1]);
@@ -17,8 +19,11 @@ void tw_ll_float_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule)
 /* LLVM's own division of 16-bit floats is correctly rounded in later releases only; an f32 quotient, rounded
  * again, is in all of them. LLVM must not make its own of it. */
 void tw_ll_fdiv(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
-    (void)rule;
     const tw_type *type = result_type(l, op), *floats = tw_ll_like(type, TW_F32);
+    if (tw_ll_flushes(l, type->scalar)) {
+        tw_ll_flushed_binary(l, op, rule);
+        return;
+    }
     if (type->scalar == TW_F32) {
         tw_ll_set(l, op->first_result, "fdiv %t %v, %v", type, op->operands[0], op->operands[1]);
         return;
@@ -40,8 +45,11 @@ void tw_ll_fdiv(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
 }
 
 void tw_ll_fma(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
-    (void)rule;
     const tw_type *type = result_type(l, op);
+    if (tw_ll_flushes(l, type->scalar)) {
+        tw_ll_flushed_fma(l, op, rule);
+        return;
+    }
     if (type->scalar == TW_BF16) {
         tw_ll_bf16_fma(l, op, type);
         return;
@@ -58,11 +66,27 @@ static void set_sign(tw_lowering *l, const tw_op *op, const tw_type *type, const
     tw_ll_set(l, op->first_result, "bitcast %t %r to %t", halves, changed, type);
 }
 
+/* LLVM makes a packed sum of two changes of the sign, which flushes denormals. It must not know that it is
+ * the sign that an integer operation changes. */
+static void flip_f32(tw_lowering *l, const tw_op *op, const tw_type *type) {
+    const tw_type *words = tw_ll_like(type, TW_I32);
+    tw_ref mask = tw_ll_let(l, "call i32 asm \"\", \"=s,0\"(i32 %d)", INT32_MIN);
+    if (type->lanes > 1) {
+        mask = tw_ll_let(l, "insertelement %t poison, i32 %r, i32 0", words, mask);
+        mask = tw_ll_let(l, "shufflevector %t %r, %t poison, %t zeroinitializer", words, mask, words, words);
+    }
+    tw_ref bits = tw_ll_let(l, "bitcast %t %v to %t", type, op->operands[0], words);
+    tw_ref changed = tw_ll_let(l, "xor %t %r, %r", words, bits, mask);
+    tw_ll_set(l, op->first_result, "bitcast %t %r to %t", words, changed, type);
+}
+
 void tw_ll_fneg(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const tw_type *type = result_type(l, op);
     if (type->scalar == TW_BF16) {
         set_sign(l, op, type, "xor", 0x8000);
+    } else if (tw_ll_flushes(l, type->scalar) && tw_ll_feature(l, TW_ARCH_HAS_PACKED_F32)) {
+        flip_f32(l, op, type);
     } else {
         tw_ll_set(l, op->first_result, "fneg %t %v", type, op->operands[0]);
     }
@@ -85,6 +109,10 @@ void tw_ll_float_minmax(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule)
     const tw_type *type = result_type(l, op), *floats = tw_ll_like(type, TW_F32);
     tw_intrinsic key = rule->intrinsic;
     bool bf16 = type->scalar == TW_BF16;
+    if (tw_ll_flushes(l, type->scalar)) {
+        tw_ll_flushed_call(l, op, rule);
+        return;
+    }
     if (bf16 && !tw_ll_feature(l, TW_ARCH_HAS_PACKED_BF16)) {
         tw_ref a = tw_ll_widen_bits(l, type, tw_ref_value(op->operands[0]));
         tw_ref b = tw_ll_widen_bits(l, type, tw_ref_value(op->operands[1]));
@@ -100,7 +128,9 @@ void tw_ll_float_minmax(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule)
 
 void tw_ll_float_round(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     const tw_type *type = result_type(l, op), *floats = tw_ll_like(type, TW_F32);
-    if (type->scalar == TW_BF16) {
+    if (tw_ll_flushes(l, type->scalar)) {
+        tw_ll_flushed_call(l, op, rule);
+    } else if (type->scalar == TW_BF16) {
         tw_ref a = tw_ll_widen_bits(l, type, tw_ref_value(op->operands[0]));
         tw_ref f32 = tw_ll_let(l, "call %t %G(%t %r)", floats, rule->intrinsic, floats, floats, a);
         tw_ref half = tw_ll_upper_half(l, type, f32);

@@ -139,6 +139,20 @@ bool tw_ll_may_be_product(tw_lowering *l, tw_value value);
 /* `value` of type `type`, f32, in a form that LLVM does not merge with the operation after it. */
 tw_ref tw_ll_keep_apart(tw_lowering *l, const tw_type *type, tw_ref value);
 
+typedef struct tw_ll_rule tw_ll_rule;
+
+/* ---- kernels that flush f32 denormals (lower/flush.c) ---- */
+
+/* Arithmetic on elements of this format counts denormals as zeros: f32, and bf16, which is computed as f32.
+ */
+bool tw_ll_flushes(const tw_lowering *l, tw_scalar scalar);
+/* Operand `index`, of f32 or bf16, as f32 without denormals. */
+tw_ref tw_ll_flushed_operand(tw_lowering *l, const tw_op *op, unsigned index);
+/* The whole op in such a kernel. */
+void tw_ll_flushed_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule);
+void tw_ll_flushed_fma(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule);
+void tw_ll_flushed_call(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule);
+
 /* ---- bf16 (lower/bf16.c): values of type `type`, whose scalar is bf16, and f32 with the same lanes ---- */
 
 tw_ref tw_ll_widen(tw_lowering *l, const tw_type *type, tw_ref value);
@@ -149,16 +163,20 @@ tw_ref tw_ll_upper_half(tw_lowering *l, const tw_type *type, tw_ref f32);
 /* fadd, fsub and fmul; fma. */
 void tw_ll_bf16_binary(tw_lowering *l, const tw_op *op, const tw_type *type, const char *word);
 void tw_ll_bf16_fma(tw_lowering *l, const tw_op *op, const tw_type *type);
+/* fma of f32 operands, widened or flushed, with one rounding to bf16; `flush`: where the f32 result is a
+ * denormal it counts as zero. */
+void tw_ll_bf16_exact_fma(tw_lowering *l, const tw_op *op, const tw_type *type, const tw_ref f32[3],
+                          bool flush);
 /* tw_ll_widen through integers, where LLVM must not move the operation after it into bf16. */
 tw_ref tw_ll_widen_bits(tw_lowering *l, const tw_type *type, tw_ref value);
 
 /* ---- lowering an op: one function a word of lower/ops.def ---- */
 
-typedef struct tw_ll_rule {
-    void (*lower)(tw_lowering *l, const tw_op *op, const struct tw_ll_rule *rule);
+struct tw_ll_rule {
+    void (*lower)(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule);
     const char *word;       /* LLVM's word for the op */
     tw_intrinsic intrinsic; /* or the intrinsic */
-} tw_ll_rule;
+};
 
 const tw_ll_rule *tw_ll_rule_get(tw_opcode opcode); /* NULL for an opcode without a row */
 void tw_ll_block_ops(tw_lowering *l, const tw_block *block);

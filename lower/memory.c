@@ -342,9 +342,21 @@ void tw_ll_sched_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule
         tw_ll_line(l, "call void %I(i32 %d)", TW_LL_SCHED_BARRIER, (int)tw_ll_attr(op, 0));
 }
 
+/* LLVM's scheduler runs past its arrays where groups of several pipelines (`sync`) meet and one of them finds
+ * no instruction: those of the first pipeline stay. */
+static bool is_of_first_pipeline(tw_lowering *l, const tw_op *op) {
+    for (const tw_op *first = l->kernel->body.first; first; first = tw_op_after(first)) {
+        if (first->opcode != TW_OP_SCHED_GROUP_BARRIER) continue;
+        if (tw_ll_attr(first, 2) == tw_ll_attr(op, 2)) return true;
+        break;
+    }
+    tw_ll_line(l, "; a group of another pipeline than the kernel's first is left out");
+    return false;
+}
+
 void tw_ll_sched_group_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
-    if (takes_hint(l, TW_LL_SCHED_GROUP_BARRIER))
+    if (is_of_first_pipeline(l, op) && takes_hint(l, TW_LL_SCHED_GROUP_BARRIER))
         tw_ll_line(l, "call void %I(i32 %d, i32 %d, i32 %d)", TW_LL_SCHED_GROUP_BARRIER,
                    (int)tw_ll_attr(op, 0), (int)tw_ll_attr(op, 1), (int)tw_ll_attr(op, 2));
 }

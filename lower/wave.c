@@ -139,6 +139,8 @@ void tw_ll_shuffle(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
         return;
     }
     tw_ref swapped = tw_ll_let(l, "call i32 %I(i32 %r)", TW_LL_PERMLANE64, word);
+    /* LLVM reads lane n of the whole wave where it knows the number to be n: it must not know. */
+    lane = tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", lane);
     tw_ref same = bpermute(l, word, lane), other = bpermute(l, swapped, lane);
     tw_ref difference = tw_ll_let(l, "xor i32 %r, %r", lane, lane_id(l));
     tw_ref bit = tw_ll_let(l, "and i32 %r, 32", difference);
@@ -253,6 +255,8 @@ void tw_ll_wave_reduce(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) 
     const reduction *r = &reductions[tw_ll_attr(op, 0)];
     bool pass_on = tw_ll_feature(l, TW_ARCH_HAS_DPP_ROW_BCAST);
     tw_ref word = to_word(l, op->operands[0]);
+    if (tw_ll_flushes(l, type->scalar))
+        word = tw_ll_let(l, "bitcast float %r to i32", tw_ll_flushed_operand(l, op, 0));
     static const unsigned in_row[] = {1, 2, 7, 15};
     for (unsigned i = 0; i < 4; i++)
         word = combine(l, r, type, word, xor_in_row(l, word, in_row[i]));

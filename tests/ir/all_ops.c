@@ -11,7 +11,6 @@
 typedef struct maker {
     tw_builder *b;
     tw_scalar scalar; /* of the kernels that are made for each element */
-    bool flush;       /* f32 denormals */
     uint32_t items;
     uint32_t loads, stores;
     tw_value in, out, halves, singles, n, far, x; /* the parameters */
@@ -99,11 +98,6 @@ static bool is_alu_of(const tw_op_info *row, const tw_type *type) {
            row->operands[0] != T_PTR && tw_type_in_class(type, row->operands[0]);
 }
 
-/* Whether a sign that changes flushes a denormal is left open. */
-static bool left_open(const maker *m, const tw_op_info *row) {
-    return m->flush && (row->opcode == TW_OP_FNEG || row->opcode == TW_OP_FABS);
-}
-
 static void build_rows(maker *m, bool math) {
     for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
         const tw_type *type = tw_type_vector(m->scalar, lanes);
@@ -116,7 +110,7 @@ static void build_rows(maker *m, bool math) {
         }
         for (unsigned opcode = 1; opcode < TW_OPCODE_LIMIT; opcode++) {
             const tw_op_info *row = tw_op_info_get((tw_opcode)opcode);
-            if (!is_alu_of(row, type) || is_math(row) != math || left_open(m, row)) continue;
+            if (!is_alu_of(row, type) || is_math(row) != math) continue;
             tw_value operands[] = {x, divides(row->opcode) ? divisor : y, z};
             keep(m, tw_build_op(m->b, row->opcode, NULL, operands, row->operand_count, NULL, 0));
         }
@@ -133,7 +127,7 @@ static void build_constant_rows(maker *m) {
     for (unsigned opcode = 1; opcode < TW_OPCODE_LIMIT; opcode++) {
         const tw_op_info *row = tw_op_info_get((tw_opcode)opcode);
         tw_value operands[] = {x, y, z};
-        if (!is_alu_of(row, type) || is_math(row) || left_open(m, row)) continue;
+        if (!is_alu_of(row, type) || is_math(row)) continue;
         keep(m, tw_build_op(m->b, row->opcode, NULL, operands, row->operand_count, NULL, 0));
     }
 }
@@ -486,7 +480,7 @@ bool all_ops_is_exact(size_t index) { return kernels[index].build != build_math;
 tw_kernel *all_ops_build(tw_context *ctx, tw_target target, size_t index) {
     tw_builder *b = tw_kernel_begin(ctx, kernels[index].name, target, &kernels[index].options);
     if (!b) return NULL;
-    maker m = {.b = b, .scalar = kernels[index].scalar, .flush = kernels[index].options.flush_f32_denormals};
+    maker m = {.b = b, .scalar = kernels[index].scalar};
     begin(&m, &kernels[index].options);
     kernels[index].build(&m);
     return tw_kernel_end(b);

@@ -124,6 +124,15 @@ static void flushed_denormals_count_as_zero(void **state) {
     assert_int_equal(out, 0x80000001); /* bits, not a number */
     tw_eval_alu(TW_OP_FADD, TW_F16, true, (uint64_t[]){0x0001, 0x0001, 0}, &out);
     assert_int_equal(out, 2); /* f16 denormals are kept */
+    tw_eval_alu(TW_OP_FADD, TW_BF16, true, (uint64_t[]){0x0001, 0x8081, 0}, &out);
+    assert_int_equal(out, 0x8081);
+    tw_eval_alu(TW_OP_FMUL, TW_BF16, true, (uint64_t[]){0x3f7f, 0x0080, 0}, &out);
+    assert_int_equal(out, 0); /* 2^-126 as bf16, but a denormal as f32 */
+    tw_eval_alu(TW_OP_FMA, TW_BF16, true, (uint64_t[]){0x3f7f, 0x8080, 0}, &out);
+    assert_int_equal(out, 0x8000);
+    assert_int_equal(tw_eval_convert_operand(TW_OP_FPTRUNC, TW_F32, true, 0x80700000), 0x80000000);
+    assert_int_equal(tw_eval_convert_operand(TW_OP_FPTRUNC, TW_F32, false, 0x80700000), 0x80700000);
+    assert_int_equal(tw_eval_convert_operand(TW_OP_FPEXT, TW_BF16, true, 0x8070), 0x8070); /* exact */
     assert_true(tw_eval_fcmp(TW_FOEQ, TW_F32, true, 0x00000001, 0x80000000));
     assert_false(tw_eval_fcmp(TW_FOEQ, TW_F32, false, 0x00000001, 0x80000000));
 }

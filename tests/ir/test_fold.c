@@ -166,9 +166,12 @@ static expectation expect_float(tw_opcode opcode, tw_scalar scalar, bool flush, 
     shape s = shape_of(scalar);
     unsigned sign = s.exponent + s.mantissa;
     expectation e = {true, 0};
-    bool open = false;
-    for (unsigned i = 0; i < count; i++)
-        open |= is_nan(in[i], s) || (flush && is_denormal(in[i], s));
+    bool open = false, is_bits = opcode == TW_OP_FNEG || opcode == TW_OP_FABS;
+    uint64_t x_bits[3];
+    for (unsigned i = 0; i < 3; i++) {
+        x_bits[i] = flush && is_denormal(in[i], s) ? in[i] & 1ull << sign : in[i];
+        open |= i < count && is_nan(in[i], s);
+    }
     if (opcode == TW_OP_FNEG) {
         e.bits = in[0] ^ 1ull << sign;
     } else if (opcode == TW_OP_FABS) {
@@ -178,7 +181,7 @@ static expectation expect_float(tw_opcode opcode, tw_scalar scalar, bool flush, 
     } else if (scalar == TW_F32) {
         float x[3], result;
         for (int i = 0; i < 3; i++)
-            memcpy(&x[i], &in[i], sizeof x[i]);
+            memcpy(&x[i], &x_bits[i], sizeof x[i]);
         result = operate_f32(opcode, x[0], x[1], x[2]);
         memcpy(&e.bits, &result, sizeof result);
         if (isnan(result)) e.known = false;
@@ -187,7 +190,8 @@ static expectation expect_float(tw_opcode opcode, tw_scalar scalar, bool flush, 
         e.known = !isnan(result);
         e.bits = e.known ? bits_of(result, s) : 0;
     }
-    if (is_nan(e.bits, s) || (flush && is_denormal(e.bits, s))) e.known = false;
+    if (is_nan(e.bits, s)) e.known = false;
+    if (flush && !is_bits && is_denormal(e.bits, s)) e.bits &= 1ull << sign;
     return e;
 }
 
@@ -383,7 +387,9 @@ static const struct {
     {f32_to_f16, 0x477fefff, 0, false, true, 0x7bff},
     {f32_to_f16, 0x7fc00000, 0, false, false, 0},
     {f32_to_f16, 0x00000001, 0, false, true, 0x0000},
-    {f32_to_f16, 0x00000001, 0, true, false, 0}, /* a denormal that is flushed */
+    {f32_to_f16, 0x80000001, 0, true, true, 0x8000}, /* a denormal that is flushed */
+    {f32_to_bf16, 0x807f8000, 0, false, true, 0x8080},
+    {f32_to_bf16, 0x807f8000, 0, true, true, 0x8000}, /* a denormal that is flushed */
     {f32_to_bf16, 0x3f808000, 0, false, true, 0x3f80},
     {f32_to_bf16, 0x3f818000, 0, false, true, 0x3f82},
     {i32_to_f32, 0xffffffff, 0, false, true, 0xbf800000},
@@ -409,7 +415,7 @@ static const struct {
     {oeq_f32, 0x7fc00000, 0x7fc00000, false, true, 0},
     {ueq_f32, 0x7fc00000, 0, false, true, 1},
     {olt_f32, 0, 1, false, true, 1},
-    {olt_f32, 0, 1, true, false, 0}, /* a denormal that is flushed */
+    {olt_f32, 0, 1, true, true, 0}, /* a denormal that is flushed */
     {uno_f16, 0x7e00, 0x3c00, false, true, 1},
     {uno_f16, 0x7c00, 0x3c00, false, true, 0},
 };

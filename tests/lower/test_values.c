@@ -89,13 +89,10 @@ static void fill(unsigned char *memory, tw_scalar scalar, size_t count, uint64_t
     }
 }
 
-static uint64_t flushed(uint64_t f32) { return f32 & 0x7f800000 ? f32 : f32 & 0x80000000; }
-
-/* Equal bits, or NaNs both. Where f32 denormals are flushed LLVM does that in a change of the sign, too,
- * which should keep them. */
-static bool same(tw_scalar scalar, uint64_t a, uint64_t b, bool flush) {
+/* Equal bits, or NaNs both. */
+static bool same(tw_scalar scalar, uint64_t a, uint64_t b) {
     tw_float_format format;
-    if (a == b || (flush && scalar == TW_F32 && flushed(a) == flushed(b))) return true;
+    if (a == b) return true;
     return float_format(scalar, &format) && tw_float_is_nan(format, a) && tw_float_is_nan(format, b);
 }
 
@@ -211,14 +208,13 @@ static bool execute(run *r, tw_device *device, tw_code_object *object) {
 /* How many elements differ; the first few are printed. */
 static unsigned compare(const run *r) {
     unsigned differences = 0;
-    bool flush = tw_kernel_get_options(r->kernel).flush_f32_denormals;
     for (size_t i = 0; i < r->count; i++) {
         size_t size = tw_scalar_bits(r->scalars[i]) / 8;
         for (size_t at = 0; at < r->bytes[i]; at += size) {
             uint64_t wanted = 0, got = 0;
             memcpy(&wanted, r->interpreted[i] + at, size);
             memcpy(&got, r->executed[i] + at, size);
-            if (same(r->scalars[i], wanted, got, flush)) continue;
+            if (same(r->scalars[i], wanted, got)) continue;
             if (differences++ < 10)
                 print_error("%s: %s[%zu] is 0x%llx, not 0x%llx\n", r->name, r->kernel->params[i].name,
                             at / size, (unsigned long long)got, (unsigned long long)wanted);
