@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "run/emu/lane_math.h"
+#include "run/emu/transposed.h"
 
 unsigned tw_emu_type_words(emu_type type, bool wave64) {
     static const uint8_t WORDS[T_COUNT] = {
@@ -379,14 +380,12 @@ static void bind_result_modifiers(emu_binding *b) {
 
 /* ---- vector instructions ---- */
 
-static const char *const VECTOR_MODIFIERS[] = {"clamp",           "mul",       "div",        "op_sel",
-                                               "op_sel_hi",       "neg_lo",    "neg_hi",     "row_mask",
-                                               "bank_mask",       "fi",        "bound_ctrl", "quad_perm",
-                                               "row_shl",         "row_shr",   "row_ror",    "wave_shl",
-                                               "wave_rol",        "wave_shr",  "wave_ror",   "row_mirror",
-                                               "row_half_mirror", "row_bcast", "row_share",  "row_xmask",
-                                               "row_newbcast",    "dpp8",      "dst_sel",    "dst_unused",
-                                               "src0_sel",        "src1_sel",  "bitop3",     NULL};
+static const char *const VECTOR_MODIFIERS[] = {
+    "clamp",     "mul",       "div",       "op_sel",       "op_sel_hi", "neg_lo",     "neg_hi",
+    "row_mask",  "bank_mask", "fi",        "bound_ctrl",   "quad_perm", "row_shl",    "row_shr",
+    "row_ror",   "wave_shl",  "wave_rol",  "wave_shr",     "wave_ror",  "row_mirror", "row_half_mirror",
+    "row_bcast", "row_share", "row_xmask", "row_newbcast", "dpp8",      "dst_sel",    "dst_unused",
+    "src0_sel",  "src1_sel",  "bitop3",    "byte_sel",     NULL};
 
 static void bind_sources(emu_binding *b, unsigned first) {
     emu_inst *i = b->out;
@@ -461,6 +460,23 @@ static void finish_sources(emu_binding *b, unsigned first) {
     if (b->binder->isa == TW_ISA_GFX1250) i->flags |= EMU_I_ALIASED;
 }
 
+/* fp8: which byte of the source, or (a result of a byte) of the register that takes it; gfx9 says the latter
+ * in op_sel. */
+static void bind_byte(emu_binding *b) {
+    emu_inst *i = b->out;
+    const emu_text_modifier *sel = tw_emu_text_find(b->text, "op_sel");
+    int64_t byte = modifier_value(b, "byte_sel", 0);
+    if (tw_emu_text_find(b->text, "clamp")) b->reason = "clamp, which is not known for it";
+    if (i->sources == 1) {
+        if (byte) i->s[0].sel = (uint8_t)(EMU_SEL_BYTE_0 + byte);
+    } else if (b->row->flags & EMU_ROW_BYTE_OUT) {
+        if (sel && sel->count == 4) byte = sel->value[2] + 2 * sel->value[3];
+        i->dst_sel = (uint8_t)(EMU_SEL_BYTE_0 + byte);
+        i->dst_unused = 2;
+        i->flags = (i->flags & ~(uint32_t)EMU_I_HIGH_HALF) | EMU_I_RESULT;
+    }
+}
+
 static void bind_vector(emu_binding *b) {
     emu_inst *i = b->out;
     const emu_row *row = b->row;
@@ -487,6 +503,7 @@ static void bind_vector(emu_binding *b) {
     bind_halves(b);
     bind_mask_source(b);
     if (b->text->sdwa) bind_sdwa(b);
+    if (row->flags & EMU_ROW_FP8) bind_byte(b);
     if (b->text->dpp) bind_dpp(b);
     finish_sources(b, next);
     bind_result_modifiers(b);
@@ -625,6 +642,7 @@ static void bind_one(emu_binder *binder, const char *text, size_t length, const 
         }
     }
     if (!b.reason && meets_other_workgroups(&parsed)) out->flags |= EMU_I_SCOPED;
+    if (b.row && b.row->flags & EMU_ROW_TRANSPOSED && !b.reason) tw_emu_bind_transposed(&b);
     if (b.reason) {
         out->exec = tw_emu_exec_unknown;
         out->fn.any = b.reason;

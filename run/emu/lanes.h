@@ -1,6 +1,7 @@
 /* Makes the lane functions of the .def files. A file that defines LANES_TABLE (the name of the table) and
  * includes this gets one function a row, compiled for whatever instruction set is in force there. */
 #include "run/emu/lane_blocks.h"
+#include "run/emu/lane_fp8.h"
 #include "run/emu/rows.h"
 
 #define UNUSED_SOURCES (void)a, (void)b, (void)c, (void)m
@@ -229,6 +230,7 @@
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
 #include "run/emu/vopc.def"
+#include "run/emu/vop_fp8.def"
 
 #undef V
 #undef R2
@@ -244,4 +246,5 @@ const emu_lane_fn LANES_TABLE[EMU_LANE_COUNT] = {
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
 #include "run/emu/vopc.def"
+#include "run/emu/vop_fp8.def"
 };

@@ -1,6 +1,7 @@
 /* LDS. */
 #include "run/emu/block_copy.h"
 #include "run/emu/lds_race.h"
+#include "run/emu/transposed.h"
 
 enum { MAX_WORDS = 4 };
 
@@ -111,6 +112,12 @@ void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
                                         unknown[half] + to);
         }
         w->group->lds_read += (uint64_t)__builtin_popcount(loaded[half]) * bytes * parts;
+    }
+    if (i->row->flags & EMU_ROW_TRANSPOSED) {
+        bool some[2] = {any[0][0], any[1][0]};
+        tw_emu_transpose(w, i, (uint32_t *const[]){value[0], value[1]},
+                         (uint32_t *const[]){unknown[0], unknown[1]}, some, words);
+        any[0][0] = any[1][0] = some[0];
     }
     for (unsigned half = 0; half < w->halves; half++) {
         if (bytes < 4)

@@ -5,6 +5,7 @@
 
 #include "run/emu/copy.h"
 #include "run/emu/matrix.h"
+#include "run/emu/transposed.h"
 
 enum {
     FL = EMU_ROW_FLOAT | EMU_ROW_MODES,
@@ -16,6 +17,8 @@ enum {
     HI = EMU_ROW_HIGH_HALF,
     IMM = EMU_ROW_IMM_MASK,
     SGN = EMU_ROW_SIGNS,
+    F8 = EMU_ROW_FP8,
+    BYTE = EMU_ROW_FP8 | EMU_ROW_BYTE_OUT,
     SI = EMU_ROW_READS_SCC,
     K16 = EMU_ROW_K16,
     KU = EMU_ROW_KU16,
@@ -226,6 +229,16 @@ LM uint64_t scalar_half(float f) {
      .cls = EMU_CLASS_WAIT,        \
      .arg = EMU_COUNTER_##counter, \
      .exec = tw_emu_exec_wait},
+#define TRANSPOSED(N_, space, bytes, stem)                         \
+    {.name = #N_,                                                  \
+     .bind = EMU_BIND_##space,                                     \
+     .cls = CLASS_##space,                                         \
+     .lane = EMU_TRANSPOSED_##N_,                                  \
+     .flags = EMU_ROW_TRANSPOSED,                                  \
+     .arg = EMU_MEM_ARG(EMU_SPACE_GLOBAL, EMU_ACCESS_LOAD, bytes), \
+     .exec = CLASS_##space == EMU_CLASS_LDS ? tw_emu_exec_lds_load : tw_emu_exec_vmem_load},
+#define CLASS_LDS    EMU_CLASS_LDS
+#define CLASS_GLOBAL EMU_CLASS_VMEM
 #define MATRIX(N_, atom, flags) \
     {.name = #N_,               \
      .bind = EMU_BIND_MATRIX,   \
@@ -240,9 +253,11 @@ static const emu_row ROWS[] = {
 #include "run/emu/mem.def"
 #include "run/emu/sop.def"
 #include "run/emu/special.def"
+#include "run/emu/transposed.def"
 #include "run/emu/vop.def"
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
+#include "run/emu/vop_fp8.def"
 #include "run/emu/vopc.def"
 };
 #define ROW_COUNT (sizeof ROWS / sizeof ROWS[0])
@@ -268,6 +283,7 @@ static const emu_row ROWS[] = {
 #undef TENSOR
 #undef WAIT
 #undef MATRIX
+#undef TRANSPOSED
 
 /* Integer rows that know "clamp". */
 typedef struct clamped_row {
@@ -281,6 +297,7 @@ static const clamped_row CLAMPED_ROWS[] = {
 #include "run/emu/vop.def"
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
+#include "run/emu/vop_fp8.def"
 };
 #undef V
 #undef R2

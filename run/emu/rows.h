@@ -33,6 +33,7 @@ enum {
 #include "run/emu/vop.def"
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
+#include "run/emu/vop_fp8.def"
 #include "run/emu/vopc.def"
 #undef V
 #undef R2

@@ -203,6 +203,9 @@ enum {
     EMU_ROW_D16_HI = 1 << 17,
     EMU_ROW_CLUSTER = 1 << 21, /* a load for all workgroups of a cluster */
     EMU_ROW_DMA = 1 << 22,     /* LDS addresses from M0 on */
+    EMU_ROW_TRANSPOSED = 1 << 23, /* lanes exchange what they loaded; `lane` says how */
+    EMU_ROW_FP8 = 1 << 24,        /* byte_sel picks a byte, "clamp" is no range */
+    EMU_ROW_BYTE_OUT = 1 << 25,   /* the result is a byte of its register */
     EMU_ROW_ORDERED = 1 << 18  /* an atomic whose outcome depends on the order of workgroups */
 };
 
@@ -214,7 +217,7 @@ typedef enum emu_wave_state {
 } emu_wave_state;
 
 /* Bits of emu_wave.mode as the lane functions get them. */
-enum { EMU_MODE_IEEE = 1, EMU_MODE_DX10_CLAMP = 2, EMU_MODE_FP16_OVFL = 4 };
+enum { EMU_MODE_IEEE = 1, EMU_MODE_DX10_CLAMP = 2, EMU_MODE_FP16_OVFL = 4, EMU_MODE_FNUZ = 8 /* fp8 */ };
 
 struct tw_emu_wave {
     const emu_inst *pc; /* the next instruction */

@@ -2,6 +2,7 @@
 #include "run/emu/vmem.h"
 
 #include "run/emu/block_copy.h"
+#include "run/emu/transposed.h"
 
 enum { MAX_WORDS = 4 };
 
@@ -152,6 +153,9 @@ void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
         }
         count_bytes(w, i, &a, EMU_READS);
     }
+    if (i->row->flags & EMU_ROW_TRANSPOSED)
+        tw_emu_transpose(w, i, (uint32_t *const[]){value[0], value[1]},
+                         (uint32_t *const[]){unknown[0], unknown[1]}, any, words);
     for (unsigned half = 0; half < w->halves; half++) {
         if (bytes < 4) any[half] = tw_emu_narrow_load(w, i, half, value[half], unknown[half], any[half]);
         for (unsigned k = 0; k < words; k++) {

@@ -214,6 +214,33 @@ static uint32_t byte_products(uint32_t a, uint32_t b, bool signed_a, bool signed
     return (uint32_t)sum;
 }
 
+static uint64_t wide_bits(tw_float_format f, uint32_t a) {
+    return tw_float_convert(f, a & 255, TW_FLOAT_F32, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
+}
+static uint32_t half_bits(tw_float_format f, uint32_t a) {
+    return (uint32_t)tw_float_convert(f, a & 255, TW_FLOAT_F16, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
+}
+static uint32_t narrow_bits(tw_float_format f, uint32_t a) {
+    return (uint32_t)tw_float_convert(TW_FLOAT_F32, a, f, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
+}
+static uint32_t narrow_half(tw_float_format f, uint32_t a) {
+    return (uint32_t)tw_float_convert(TW_FLOAT_F16, a & 0xffff, f, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
+}
+/* The random bits stand below the mantissa bits that stay; what is below these is cut off. */
+static uint32_t random_bits(tw_float_format f, uint32_t a, uint32_t random) {
+    unsigned lost = 23u - tw_float_format_info(f)->mantissa_bits;
+    uint64_t sum = a + (uint64_t)(random >> (32 - lost));
+    uint32_t bits = (a & ~SIGN) >= 0x7f800000u ? a : (uint32_t)sum;
+    return (uint32_t)tw_float_convert(TW_FLOAT_F32, bits, f, TW_ROUND_TOWARD_ZERO, TW_OVERFLOW_IEEE);
+}
+/* A NaN of C comes out quiet; any other gives +NaN. */
+static uint32_t dot_bits(tw_float_format fa, tw_float_format fb, uint32_t a, uint32_t b, uint32_t c) {
+    if (is_nan32(c)) return c | 0x400000;
+    for (int i = 0; i < 32; i += 8)
+        c = f32((uint32_t)wide_bits(fa, a >> i), (uint32_t)wide_bits(fb, b >> i), c);
+    return is_nan32(c) ? 0x7fc00000u : c;
+}
+
 /* ---- the table ---- */
 
 typedef struct instruction {

@@ -176,10 +176,10 @@ static void append_kernel(tw_strbuf *ir, const instruction *t, unsigned number, 
     tw_strbuf_printf(
         ir,
         " asm sideeffect \"s_nop 15\\0As_nop 15\\0A%s $0, $1, $2, %s%s%s\\0As_nop 15\\0As_nop 15\", \"%s\"(",
-        t->mnemonic, kind == 'c' ? "$0" : "$3", t->modifiers, more,
-        kind == 'a'   ? "=&a,v,v,a"
-        : kind == 'c' ? "=v,v,v,0"
-                      : "=&v,v,v,v");
+        t->mnemonic, kind == 'c' || kind == 'h' ? "$0" : "$3", t->modifiers, more,
+        kind == 'a'                  ? "=&a,v,v,a"
+        : kind == 'c' || kind == 'h' ? "=v,v,v,0"
+                                     : "=&v,v,v,v");
     for (const char *o = "abc"; *o; o++) {
         append_type(ir, words_of(t, *o), false);
         tw_strbuf_printf(ir, " %%v%c%s", *o, *o == 'c' ? ")\n" : ", ");
@@ -355,12 +355,375 @@ static void random_integers(void **state) {
     harness_close(&x.h);
 }
 
+/* ---- modifiers, one kernel at a time ---- */
+
+/* Runs `number` with `more` behind its text. */
+static void run_with(bench *x, unsigned number, const char *more) {
+    tw_strbuf ir;
+    harness plain = x->h;
+    char name[16];
+    tw_strbuf_init(&ir, NULL);
+    tw_strbuf_append(&ir, HEAD);
+    append_kernel(&ir, &TABLE[number], number, 'v', more);
+    harness_open_object(&x->h, compile(plain.target, tw_strbuf_text(&ir), ir.length), plain.target);
+    tw_strbuf_free(&ir);
+    uint64_t a = harness_buffer(&x->h, "a", x->ra.w, sizeof x->ra.w),
+             b = harness_buffer(&x->h, "b", x->rb.w, sizeof x->rb.w);
+    uint64_t c = harness_buffer(&x->h, "c", x->rc.w, sizeof x->rc.w),
+             d = harness_buffer(&x->h, "d", x->rd.w, sizeof x->rd.w);
+    snprintf(name, sizeof name, "m%uv", number);
+    RUN(&x->h, name, 1, x->wave, PTR(d), PTR(a), PTR(b), PTR(c));
+    harness_read(&x->h, d, x->rd.w, sizeof x->rd.w);
+    harness_close(&x->h);
+    x->h = plain;
+}
+
+static unsigned find(const bench *x, const char *mnemonic) {
+    for (unsigned n = 0; n < COUNT; n++)
+        if (serves(x, &TABLE[n]) && !strcmp(TABLE[n].mnemonic, mnemonic)) return n;
+    fail_msg("no %s", mnemonic);
+    return 0;
+}
+
+static void start(bench *x, const char *target) {
+    memset(x, 0, sizeof *x);
+    x->bit = 1;
+    for (unsigned k = 0; strcmp(TARGETS[k], target); k++)
+        x->bit *= 2;
+    x->wave = x->bit & (GFX90A | _940) ? 64 : 32;
+    x->h.target = target;
+    fnuz = x->bit == GFX942;
+}
+
+static void fill(const instruction *t, uint32_t *seed) {
+    const matrix_shape *s = &t->shape;
+    for (unsigned block = 0; block < s->blocks; block++) {
+        for (unsigned k = 0; k < s->k; k++) {
+            for (unsigned i = 0; i < s->m; i++)
+                A[block][i][k] = random_bits(t->a, seed);
+            for (unsigned j = 0; j < s->n; j++)
+                B[block][k][j] = random_bits(t->b, seed);
+        }
+        for (unsigned i = 0; i < s->m; i++)
+            for (unsigned j = 0; j < s->n; j++)
+                C[block][i][j] = random_bits(t->c, seed);
+    }
+}
+
+/* cbsz, abid: blocks of A are shared by groups of 2 ^ cbsz. */
+static void blocks_are_broadcast(void **state) {
+    static const char *const NAMES[] = {"v_mfma_f32_4x4x4_16b_f16", "v_mfma_f32_16x16x4_4b_f16",
+                                        "v_mfma_f32_32x32x4_2b_f16"};
+    static const unsigned MOST[] = {4, 2, 1};
+    static uint64_t before[16][32][128];
+    bench x;
+    uint32_t seed = 3;
+    (void)state;
+    start(&x, "gfx942");
+    for (unsigned which = 0; which < 3; which++) {
+        for (unsigned cbsz = 1; cbsz <= MOST[which]; cbsz++) {
+            unsigned n = find(&x, NAMES[which]), abid = (1u << cbsz) - 1;
+            char more[32];
+            clear(&x, &TABLE[n]);
+            fill(&TABLE[n], &seed);
+            load_registers(&x, &TABLE[n]);
+            snprintf(more, sizeof more, " cbsz:%u abid:%u", cbsz, abid);
+            run_with(&x, n, more);
+            memcpy(before, A, sizeof A);
+            for (unsigned block = 0; block < TABLE[n].shape.blocks; block++)
+                memcpy(A[block], before[(block >> cbsz << cbsz) + abid], sizeof A[block]);
+            check(&x, n, more);
+        }
+    }
+}
+
+/* blgp: which lane of B each lane takes, as the ISA lists it. */
+static void lanes_of_b_are_exchanged(void **state) {
+    static const struct {
+        const char *modifier;
+        int from[4]; /* by groups of 16 lanes */
+    } HOW[] = {{" blgp:1", {0, 1, 0, 1}}, {" blgp:2", {2, 3, 2, 3}}, {" blgp:3", {1, 2, 3, 0}},
+               {" blgp:4", {0, 0, 0, 0}}, {" blgp:5", {1, 1, 1, 1}}, {" blgp:6", {2, 2, 2, 2}},
+               {" blgp:7", {3, 3, 3, 3}}};
+    bench x;
+    uint32_t seed = 4;
+    (void)state;
+    start(&x, "gfx90a");
+    unsigned n = find(&x, "v_mfma_f32_16x16x1f32"); /* lane 16 * block + j holds B(0, j) */
+    for (unsigned h = 0; h < sizeof HOW / sizeof HOW[0]; h++) {
+        static uint64_t before[16][128][32];
+        clear(&x, &TABLE[n]);
+        fill(&TABLE[n], &seed);
+        load_registers(&x, &TABLE[n]);
+        run_with(&x, n, HOW[h].modifier);
+        memcpy(before, B, sizeof B);
+        for (unsigned block = 0; block < 4; block++)
+            memcpy(B[block], before[HOW[h].from[block]], sizeof B[block]);
+        check(&x, n, HOW[h].modifier);
+    }
+}
+
+static void expect(const bench *x, unsigned n, unsigned i, unsigned j, uint64_t want) {
+    const instruction *t = &TABLE[n];
+    uint64_t got = get(&x->rd, BITS[t->d], t->output(&t->shape, BITS[t->d], 0, i, j));
+    if (got != want)
+        fail_msg("%s: D(%u, %u) is %llx, not %llx", t->mnemonic, i, j, (unsigned long long)got,
+                 (unsigned long long)want);
+}
+
+/* Smallest denormals of f16: kept, but on gfx90a. */
+static void denormals(void **state) {
+    const char *target = *state;
+    bench x;
+    start(&x, target);
+    bool flush = x.bit == GFX90A;
+    unsigned n = find(&x, x.bit == _1250 ? "v_wmma_f32_16x16x32_f16"
+                          : x.wave == 32 ? "v_wmma_f32_16x16x16_f16"
+                          : flush        ? "v_mfma_f32_16x16x16f16"
+                                         : "v_mfma_f32_16x16x16_f16");
+    clear(&x, &TABLE[n]);
+    A[0][0][3] = 1; /* 2^-24 */
+    B[0][3][0] = 0x4000;
+    A[0][1][3] = 0x4000;
+    B[0][3][1] = 1;
+    C[0][2][2] = 1; /* 2^-149 */
+    C[0][3][3] = 0x80000001u;
+    load_registers(&x, &TABLE[n]);
+    run_with(&x, n, "");
+    expect(&x, n, 0, 0, flush ? 0 : 0x34000000u);
+    expect(&x, n, 1, 1, flush ? 0 : 0x34000000u);
+    expect(&x, n, 2, 2, flush ? 0 : 1);
+    expect(&x, n, 3, 3, flush ? 0 : 0x80000001u); /* -0 + 0 */
+}
+
+static void nans_and_infinities(void **state) {
+    bench x;
+    start(&x, *state);
+    unsigned n = find(&x, x.bit == _1250    ? "v_wmma_f32_16x16x32_f16"
+                          : x.wave == 32    ? "v_wmma_f32_16x16x16_f16"
+                          : x.bit == GFX90A ? "v_mfma_f32_16x16x16f16"
+                                            : "v_mfma_f32_16x16x16_f16");
+    clear(&x, &TABLE[n]);
+    A[0][0][1] = 0x7c00; /* inf * 0 */
+    A[0][1][2] = 0xfd23; /* a signalling NaN */
+    A[0][2][2] = 0x3c00;
+    B[0][5][3] = 0xfc00;
+    A[0][3][5] = 0x3c00; /* 1 * -inf */
+    C[0][3][3] = 0x7f800000u;
+    A[0][4][5] = 0x3c00;
+    load_registers(&x, &TABLE[n]);
+    run_with(&x, n, "");
+    expect(&x, n, 0, 0, 0x7fc00000u);
+    expect(&x, n, 1, 0, 0xffe46000u);
+    expect(&x, n, 2, 0, 0);
+    expect(&x, n, 3, 3, 0x7fc00000u);
+    expect(&x, n, 4, 3, 0xff800000u);
+}
+
+static void integers_saturate(void **state) {
+    bench x;
+    (void)state;
+    start(&x, "gfx1201");
+    unsigned n = find(&x, "v_wmma_i32_16x16x16_iu8");
+    clear(&x, &TABLE[n]);
+    A[0][0][0] = B[0][0][0] = 255;
+    C[0][0][0] = 0x7fffffff;
+    load_registers(&x, &TABLE[n]);
+    run_with(&x, n, "");
+    expect(&x, n, 0, 0, 0x7fffffffu + 255u * 255u);
+    run_with(&x, n, " clamp");
+    expect(&x, n, 0, 0, 0x7fffffffu);
+}
+
+static void signs(void **state) {
+    bench x;
+    (void)state;
+    start(&x, "gfx1100");
+    unsigned n = find(&x, "v_wmma_f32_16x16x16_f16");
+    clear(&x, &TABLE[n]);
+    A[0][0][0] = A[0][0][1] = 0x3c00; /* 1 */
+    B[0][0][0] = 0x4000;              /* 2 */
+    B[0][1][0] = 0x4400;              /* 4 */
+    C[0][0][0] = tw_f32_bits(-8);
+    load_registers(&x, &TABLE[n]);
+    run_with(&x, n, " neg_lo:[1,0,0]"); /* the even k */
+    expect(&x, n, 0, 0, tw_f32_bits(-6));
+    run_with(&x, n, " neg_hi:[0,1,0]"); /* the odd ones */
+    expect(&x, n, 0, 0, tw_f32_bits(-10));
+    run_with(&x, n, " neg_lo:[0,0,1]");
+    expect(&x, n, 0, 0, tw_f32_bits(14));
+    run_with(&x, n, " neg_hi:[0,0,1]"); /* of C the magnitude */
+    expect(&x, n, 0, 0, tw_f32_bits(14));
+    run_with(&x, n, " neg_lo:[0,0,1] neg_hi:[0,0,1]");
+    expect(&x, n, 0, 0, tw_f32_bits(-2));
+}
+
+/* gfx11: a 16-bit result goes to the half that op_sel names; the other half stays. */
+static void upper_halves(void **state) {
+    bench x;
+    uint32_t seed = 5;
+    (void)state;
+    start(&x, "gfx1100");
+    unsigned n = find(&x, "v_wmma_f16_16x16x16_f16");
+    const instruction *t = &TABLE[n];
+    tw_strbuf ir;
+    tw_strbuf_init(&ir, NULL);
+    tw_strbuf_append(&ir, HEAD);
+    append_kernel(&ir, t, n, 'h', " op_sel:[0,0,1]");
+    harness_open_object(&x.h, compile("gfx1100", tw_strbuf_text(&ir), ir.length), "gfx1100");
+    tw_strbuf_free(&ir);
+    clear(&x, t);
+    fill(t, &seed);
+    load_registers(&x, t);
+    for (unsigned w = 0; w < 32 * x.rc.words; w++) /* C in the upper halves */
+        x.rc.w[w] = x.rc.w[w] << 16 | 0x1234;
+    uint64_t a = harness_buffer(&x.h, "a", x.ra.w, sizeof x.ra.w),
+             b = harness_buffer(&x.h, "b", x.rb.w, sizeof x.rb.w);
+    uint64_t c = harness_buffer(&x.h, "c", x.rc.w, sizeof x.rc.w),
+             d = harness_buffer(&x.h, "d", x.rd.w, sizeof x.rd.w);
+    char name[16];
+    snprintf(name, sizeof name, "m%uh", n);
+    RUN(&x.h, name, 1, 32, PTR(d), PTR(a), PTR(b), PTR(c));
+    harness_read(&x.h, d, x.rd.w, sizeof x.rd.w);
+    for (unsigned w = 0; w < 32 * x.rd.words; w++) {
+        assert_int_equal(x.rd.w[w] & 0xffff, 0x1234);
+        x.rd.w[w] >>= 16;
+    }
+    check(&x, n, "upper halves");
+    harness_close(&x.h);
+}
+
+/* ---- loads that transpose ---- */
+
+typedef struct transposed {
+    const char *target, *text;
+    unsigned wave, bytes, bits;
+    bool lds;
+    void (*source)(unsigned lane, unsigned n, unsigned *from, unsigned *element);
+} transposed;
+
+static void rows_of_16(unsigned l, unsigned n, unsigned *from, unsigned *element) {
+    *from = ((l & ~15u) | (l >> 2 & 3)) + 4 * n;
+    *element = l & 3;
+}
+static void rows_of_bytes(unsigned l, unsigned n, unsigned *from, unsigned *element) {
+    *from = (l & ~15u) + 2 * n + (l >> 3 & 1);
+    *element = l & 7;
+}
+static void groups_of_8(unsigned l, unsigned n, unsigned *from, unsigned *element) {
+    *from = (l & ~7u) + n;
+    *element = l & 7;
+}
+static void groups_of_4(unsigned l, unsigned n, unsigned *from, unsigned *element) {
+    *from = l / 16 * 16 + n / 4 * 8 + l / 8 % 2 * 4 + n % 4;
+    *element = l % 8;
+}
+static const transposed TRANSPOSED[] = {
+    {"gfx950", "ds_read_b64_tr_b16 $0, $1", 64, 8, 16, true, rows_of_16},
+    {"gfx950", "ds_read_b64_tr_b8 $0, $1", 64, 8, 8, true, rows_of_bytes},
+    {"gfx1250", "ds_load_tr16_b128 $0, $1", 32, 16, 16, true, groups_of_8},
+    {"gfx1250", "ds_load_tr8_b64 $0, $1", 32, 8, 8, true, groups_of_4},
+    {"gfx1250", "global_load_tr16_b128 $0, $1, off", 32, 16, 16, false, groups_of_8},
+    {"gfx1250", "global_load_tr8_b64 $0, $1, off", 32, 8, 8, false, groups_of_4},
+    {"gfx1200", "global_load_tr_b128 $0, $1, off", 32, 16, 16, false, groups_of_8},
+    {"gfx1201", "global_load_tr_b128 $0, $1, off", 32, 16, 16, false, groups_of_8},
+};
+
+/* Each lane's bytes lie at `lane` times their number, in global memory or copied to LDS. */
+static void transposed_loads(void **state) {
+    const transposed *t = *state;
+    tw_strbuf ir;
+    harness h;
+    tw_strbuf_init(&ir, NULL);
+    tw_strbuf_append(&ir, HEAD);
+    tw_strbuf_printf(&ir,
+                     "@tile = internal addrspace(3) global [1024 x i8] undef, align 16\n"
+                     "define amdgpu_kernel void @k(ptr addrspace(1) %%out, ptr addrspace(1) %%in) #0 {\n"
+                     "  %%lane = call i32 @llvm.amdgcn.workitem.id.x()\n  %%at = mul i32 %%lane, %u\n"
+                     "  %%g = getelementptr i8, ptr addrspace(1) %%in, i32 %%at\n"
+                     "  %%o = getelementptr i8, ptr addrspace(1) %%out, i32 %%at\n",
+                     t->bytes);
+    if (t->lds)
+        tw_strbuf_printf(&ir,
+                         "  %%p = getelementptr i8, ptr addrspace(3) @tile, i32 %%at\n"
+                         "  %%v = load <%u x i32>, ptr addrspace(1) %%g\n  store volatile <%u x i32> %%v, "
+                         "ptr addrspace(3) %%p\n",
+                         t->bytes / 4, t->bytes / 4);
+    bool gfx9 = t->wave == 64;
+    tw_strbuf_printf(
+        &ir,
+        "  %%r = call <%u x i32> asm sideeffect \"%s\\0A%s\", \"=&v,v,~{memory}\"(ptr addrspace(%u) %%%c)\n"
+        "  store <%u x i32> %%r, ptr addrspace(1) %%o\n  ret void\n}\n",
+        t->bytes / 4, t->text,
+        gfx9     ? "s_waitcnt lgkmcnt(0)"
+        : t->lds ? "s_wait_dscnt 0"
+                 : "s_wait_loadcnt 0",
+        t->lds ? 3 : 1, t->lds ? 'p' : 'g', t->bytes / 4);
+    harness_open_object(&h, compile(t->target, tw_strbuf_text(&ir), ir.length), t->target);
+    tw_strbuf_free(&ir);
+    uint8_t in[64 * 16], out[64 * 16];
+    uint32_t seed = 8;
+    for (unsigned k = 0; k < sizeof in; k++)
+        in[k] = (uint8_t)(harness_random(&seed) >> 8);
+    uint64_t source = harness_buffer(&h, "in", in, sizeof in),
+             result = harness_buffer(&h, "out", NULL, sizeof out);
+    RUN(&h, "k", 1, t->wave, PTR(result), PTR(source));
+    harness_read(&h, result, out, sizeof out);
+    for (unsigned lane = 0; lane < t->wave; lane++) {
+        for (unsigned n = 0; n < t->bytes * 8 / t->bits; n++) {
+            unsigned from, element, width = t->bits / 8;
+            t->source(lane, n, &from, &element);
+            if (memcmp(out + lane * t->bytes + n * width, in + from * t->bytes + element * width, width))
+                fail_msg("%s: lane %u, element %u is wrong", t->text, lane, n);
+        }
+    }
+    harness_close(&h);
+}
+
+static void half_a_wave_transposes_nothing(void **state) {
+    (void)state;
+    const transposed *t = &TRANSPOSED[4];
+    harness h;
+    static const char BODY[] =
+        "define amdgpu_kernel void @k(ptr addrspace(1) %out, ptr addrspace(1) %in) #0 {\n"
+        "  %r = call <4 x i32> asm sideeffect \"global_load_tr16_b128 $0, $1, off\\0As_wait_loadcnt 0\", "
+        "\"=&v,v,~{memory}\"(ptr addrspace(1) %in)\n  store <4 x i32> %r, ptr addrspace(1) %out\n  ret "
+        "void\n}\n";
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", HEAD, BODY);
+    harness_open_object(&h, compile(t->target, text, strlen(text)), t->target);
+    uint8_t in[64] = {0};
+    uint64_t source = harness_buffer(&h, "in", in, sizeof in),
+             result = harness_buffer(&h, "out", NULL, sizeof in);
+    assert_int_equal(TRY(&h, "k", 1, 16, PTR(result), PTR(source)), TW_ERR_DEVICE);
+    assert_non_null(strstr(tw_diag_text(h.diag), "needs all lanes"));
+    harness_close(&h);
+}
+
 int main(void) {
     static char names[12][20] = {"gfx90a",         "gfx942",  "gfx950",         "gfx1100",
                                  "gfx1100:wave64", "gfx1151", "gfx1151:wave64", "gfx1200",
                                  "gfx1200:wave64", "gfx1201", "gfx1201:wave64", "gfx1250"};
-    struct CMUnitTest tests[12];
+    static char plain[8][8] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
+                               "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
+    enum { LOADS = sizeof TRANSPOSED / sizeof TRANSPOSED[0] };
+    struct CMUnitTest tests[12 + 16 + LOADS + 6];
+    size_t count = 0;
     for (unsigned k = 0; k < 12; k++)
-        tests[k] = (struct CMUnitTest){names[k], random_integers, NULL, NULL, names[k]};
-    return _cmocka_run_group_tests("matrix", tests, 12, NULL, NULL);
+        tests[count++] = (struct CMUnitTest){names[k], random_integers, NULL, NULL, names[k]};
+    for (unsigned k = 0; k < 8; k++)
+        tests[count++] = (struct CMUnitTest){"denormals", denormals, NULL, NULL, plain[k]};
+    for (unsigned k = 0; k < 8; k++)
+        tests[count++] =
+            (struct CMUnitTest){"nans_and_infinities", nans_and_infinities, NULL, NULL, plain[k]};
+    for (unsigned k = 0; k < LOADS; k++)
+        tests[count++] = (struct CMUnitTest){TRANSPOSED[k].text, transposed_loads, NULL, NULL,
+                                             (void *)(uintptr_t)&TRANSPOSED[k]};
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(blocks_are_broadcast);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(lanes_of_b_are_exchanged);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(integers_saturate);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(signs);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(upper_halves);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(half_a_wave_transposes_nothing);
+    return _cmocka_run_group_tests("matrix", tests, count, NULL, NULL);
 }

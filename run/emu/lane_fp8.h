@@ -1,0 +1,43 @@
+/* fp8 and bf8 in lanes. The conversions themselves are those of support/float_formats.h. */
+#ifndef TW_RUN_EMU_LANE_FP8_H
+#define TW_RUN_EMU_LANE_FP8_H
+
+#include "run/emu/lane_math.h"
+#include "run/emu/state.h"
+#include "support/float_formats.h"
+
+LM tw_float_format fp8_format(uint32_t m) { return m & EMU_MODE_FNUZ ? TW_FLOAT_FP8_FNUZ : TW_FLOAT_FP8_OCP; }
+LM tw_float_format bf8_format(uint32_t m) { return m & EMU_MODE_FNUZ ? TW_FLOAT_BF8_FNUZ : TW_FLOAT_BF8_OCP; }
+
+LM float fp8_to_f32(uint32_t v, uint32_t m) { return tw_float_to_f32(fp8_format(m), v & 0xff); }
+LM float bf8_to_f32(uint32_t v, uint32_t m) { return tw_float_to_f32(bf8_format(m), v & 0xff); }
+LM uint32_t fp8_to_half(uint32_t v, uint32_t m) { return f32_to_half_nearest(fp8_to_f32(v, m)); }
+LM uint32_t bf8_to_half(uint32_t v, uint32_t m) { return f32_to_half_nearest(bf8_to_f32(v, m)); }
+
+/* Without FP16_OVFL what is too large becomes infinity, or NaN where there is none. */
+LM uint32_t narrow_f32(float f, tw_float_format format, tw_round_mode round, uint32_t m) {
+    tw_overflow_mode overflow = m & EMU_MODE_FP16_OVFL ? TW_OVERFLOW_SATURATE : TW_OVERFLOW_IEEE;
+    return (uint32_t)tw_float_convert(TW_FLOAT_F32, f32_bits(f), format, round, overflow);
+}
+LM uint32_t f32_to_fp8(float f, uint32_t m) { return narrow_f32(f, fp8_format(m), TW_ROUND_NEAREST_EVEN, m); }
+LM uint32_t f32_to_bf8(float f, uint32_t m) { return narrow_f32(f, bf8_format(m), TW_ROUND_NEAREST_EVEN, m); }
+
+/* Stochastic rounding: the leading bits of `random` are added below the bits that stay, and the rest is cut
+ * off. */
+LM uint32_t random_f32(float f, uint32_t random, unsigned kept, tw_float_format format, uint32_t m) {
+    uint32_t bits = f32_bits(f);
+    if ((bits & 0x7f800000u) != 0x7f800000u) bits += random >> (9 + kept);
+    return narrow_f32(as_f32(bits), format, TW_ROUND_TOWARD_ZERO, m);
+}
+LM uint32_t f32_to_fp8_random(float f, uint32_t random, uint32_t m) {
+    return random_f32(f, random, 3, fp8_format(m), m);
+}
+LM uint32_t f32_to_bf8_random(float f, uint32_t random, uint32_t m) {
+    return random_f32(f, random, 2, bf8_format(m), m);
+}
+
+/* Products in order, each fused with the sum so far. */
+#define DOT4_STEP(l, r, n, sum) __builtin_fmaf(l##_to_f32(A >> 8 * (n), m), r##_to_f32(B >> 8 * (n), m), sum)
+#define DOT4(l, r)              DOT4_STEP(l, r, 3, DOT4_STEP(l, r, 2, DOT4_STEP(l, r, 1, DOT4_STEP(l, r, 0, C))))
+
+#endif

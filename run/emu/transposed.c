@@ -1,0 +1,53 @@
+/* Loads that transpose: an ordinary load of every lane, then elements change lanes as arch/transpose.def
+ * says. */
+#include "run/emu/transposed.h"
+
+#include "arch/transpose.h"
+
+static const char *const NAMES[EMU_TRANSPOSED_COUNT] = {
+#define TRANSPOSED(mnemonic, space, bytes, name) name,
+#include "run/emu/transposed.def"
+#undef TRANSPOSED
+};
+
+void tw_emu_bind_transposed(emu_binding *b) {
+    const tw_transposed_read *read = tw_transposed_by_name(b->binder->target, NAMES[b->row->lane]);
+    b->out->fn.any = read;
+    if (!read) b->reason = "no lane map of it is known";
+}
+
+static void exchange(const tw_emu_wave *w, const emu_inst *i, uint32_t *const *values, unsigned words) {
+    const tw_transposed_read *read = i->fn.any;
+    uint32_t from[2][4 * EMU_LANES];
+    unsigned bits = read->bits;
+    for (unsigned half = 0; half < w->halves; half++) {
+        memcpy(from[half], values[half], words * EMU_LANES * sizeof(uint32_t));
+        memset(values[half], 0, words * EMU_LANES * sizeof(uint32_t));
+    }
+    for (unsigned lane = 0; lane < read->wave_size; lane++) {
+        for (unsigned slot = 0; slot < read->slots; slot++) {
+            unsigned source = 0, element = 0;
+            tw_transposed_source(read, lane, slot, &source, &element);
+            uint32_t word = from[source / EMU_LANES][element * bits / 32 * EMU_LANES + source % EMU_LANES];
+            uint32_t value = word >> element * bits % 32 & ((1u << bits) - 1);
+            values[lane / EMU_LANES][slot * bits / 32 * EMU_LANES + lane % EMU_LANES] |= value
+                                                                                         << slot * bits % 32;
+        }
+    }
+}
+
+void tw_emu_transpose(tw_emu_wave *w, const emu_inst *i, uint32_t *const *value, uint32_t *const *unknown,
+                      bool any[2], unsigned words) {
+    for (unsigned half = 0; half < w->halves; half++) {
+        if (emu_exec_half(w, half) == ~0u) continue;
+        tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(~emu_exec_half(w, half)),
+                      "a load that transposes needs all lanes; this one is off");
+        return;
+    }
+    bool some = any[0] || any[1];
+    for (unsigned half = 0; some && half < w->halves; half++)
+        if (!any[half]) memset(unknown[half], 0, words * EMU_LANES * sizeof(uint32_t));
+    exchange(w, i, value, words);
+    if (some) exchange(w, i, unknown, words);
+    any[0] = any[1] = some;
+}
