@@ -34,14 +34,19 @@ bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned
 void tw_emu_global_note(tw_emu_wave *w, int lane, const emu_buffer *b, uint64_t offset, uint32_t bytes,
                         emu_intent intent);
 /* False, and a report, where an access meets a copy that is under way (copy.c). For use where
- * group->copies_in_flight is not 0. */
+ * tw_emu_meets_copies, or group->copies_in_flight, say so. */
 bool tw_emu_copy_check_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent);
 bool tw_emu_copy_check_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent);
+
+/* Whether an access of global memory may meet a copy that is under way: reads meet those to memory only. */
+static inline bool tw_emu_meets_copies(const tw_emu_wave *w, emu_intent intent) {
+    return w->group->copies_in_flight && (intent != EMU_READS || w->group->stores_in_flight);
+}
 
 static inline bool tw_emu_place_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes,
                                        emu_intent intent, emu_place *out) {
     emu_buffer *b = w->last_buffer;
-    if (w->group->copies_in_flight) tw_emu_copy_check_global(w, lane, address, bytes, intent);
+    if (tw_emu_meets_copies(w, intent)) tw_emu_copy_check_global(w, lane, address, bytes, intent);
     unsigned alignment = bytes < 4 || intent == EMU_UPDATES ? bytes : 4;
     if (b && !(address & (alignment - 1)) && !b->freed && (intent == EMU_READS || !b->read_only) &&
         tw_emu_buffer_holds(b, address, bytes)) {

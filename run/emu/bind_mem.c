@@ -222,6 +222,13 @@ void tw_emu_bind_smem(emu_binding *b) {
     i->exec = b->row->exec;
 }
 
+static emu_message message(const emu_text *t) {
+    const emu_text_operand *last = t->operands ? &t->operand[t->operands - 1] : NULL;
+    if (!last || last->kind != EMU_TEXT_CALL) return EMU_MESSAGE_OTHER;
+    if (!strcmp(last->args, "MSG_DEALLOC_VGPRS")) return EMU_MESSAGE_DEALLOC_VGPRS;
+    return !strcmp(last->args, "MSG_RTN_GET_REALTIME") ? EMU_MESSAGE_GET_REALTIME : EMU_MESSAGE_OTHER;
+}
+
 static void bind_hwreg(emu_binding *b, unsigned index) {
     const emu_text_operand *t = index < b->text->operands ? &b->text->operand[index] : NULL;
     unsigned offset, size;
@@ -245,6 +252,7 @@ void tw_emu_bind_special(emu_binding *b) {
     if (row->exec == tw_emu_exec_setreg) bind_hwreg(b, next++);
     if (row->dst != T_NONE) tw_emu_bind_operand(b, next++, (emu_type)row->dst, 3, &i->d);
     if (row->exec == tw_emu_exec_getreg) bind_hwreg(b, next++);
+    if (row->exec == tw_emu_exec_sendmsg) i->imm = message(b->text);
     for (unsigned k = 0; k < 3 && row->src[k] != T_NONE && !b->reason; k++) {
         tw_emu_bind_operand(b, next++, (emu_type)row->src[k], k, &i->s[k]);
         i->sources = (uint8_t)(k + 1);

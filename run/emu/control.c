@@ -95,6 +95,15 @@ void tw_emu_exec_trap(tw_emu_wave *w, const emu_inst *i) {
     tw_emu_fatal(w, -1, "the kernel trapped (got trap %u)", number);
 }
 
+/* Nobody listens: only what needs no answer from outside goes through. */
+void tw_emu_exec_sendmsg(tw_emu_wave *w, const emu_inst *i) {
+    if (i->imm == EMU_MESSAGE_DEALLOC_VGPRS && !i->row->arg) return;
+    if (i->imm == EMU_MESSAGE_GET_REALTIME && i->row->arg)
+        tw_emu_scalar_write(w, &i->d, w->executed, 0);
+    else
+        tw_emu_fatal(w, -1, "a message that nobody answers in the emulator");
+}
+
 /* ---- modes and hardware registers ---- */
 
 void tw_emu_mode_changed(tw_emu_wave *w) {
@@ -134,6 +143,7 @@ static void write_hwreg(tw_emu_wave *w, const emu_inst *i, uint32_t value) {
     case EMU_HWREG_FLAT_SCR_LO: w->s[EMU_S_FLAT_SCRATCH] = value; break;
     case EMU_HWREG_FLAT_SCR_HI: w->s[EMU_S_FLAT_SCRATCH + 1] = value; break;
     case EMU_HWREG_SCHED_MODE:
+    case EMU_HWREG_TRAP_CONTROL:
     case EMU_HWREG_TRAPSTS: break;
     default: tw_emu_fatal(w, -1, "the emulator cannot write this hardware register");
     }

@@ -63,6 +63,7 @@ static void drop_first(emu_group *g, queue *q) {
     mark_lds(g->copies, copy, -1);
     free(copy->pieces);
     g->copies_in_flight--;
+    g->stores_in_flight -= copy->store;
     q->first++;
     if (--q->count == 0) q->first = 0;
 }
@@ -105,6 +106,19 @@ void tw_emu_copy_count(tw_emu_wave *w, emu_counter counter) {
     if (c) c->queues[w->index][counter].issued++;
 }
 
+/* The first address of the copy in memory, and the one behind its last. */
+static void note_bounds(emu_copy *copy) {
+    copy->low = UINT64_MAX;
+    copy->high = 0;
+    for (uint32_t k = 0; k < copy->count; k++) {
+        const emu_piece *p = &copy->pieces[k];
+        if (!p->buffer) continue;
+        uint64_t at = p->buffer->address + p->offset;
+        if (at < copy->low) copy->low = at;
+        if (at + p->read > copy->high) copy->high = at + p->read;
+    }
+}
+
 void tw_emu_copy_start(tw_emu_wave *w, emu_counter counter, emu_copy *copy) {
     emu_group *g = w->group;
     emu_copies *c = copies_of(w);
@@ -127,8 +141,10 @@ void tw_emu_copy_start(tw_emu_wave *w, emu_counter counter, emu_copy *copy) {
     q->issued++;
     copy->number = issued(w, q, counter);
     copy->inst = w->current;
+    note_bounds(copy);
     q->copies[q->first + q->count++] = *copy;
     g->copies_in_flight++;
+    g->stores_in_flight += copy->store;
     mark_lds(c, copy, 1);
 }
 
@@ -228,6 +244,7 @@ static const emu_copy *find(const emu_group *g, meets_fn meets, uint64_t from, u
             for (uint32_t c = q->first; c < q->first + q->count; c++) {
                 const emu_copy *copy = &q->copies[c];
                 if (only_written && copy->store == lds) continue;
+                if (!lds && (from >= copy->high || from + bytes <= copy->low)) continue;
                 for (uint32_t p = 0; p < copy->count; p++) {
                     if (!meets(&copy->pieces[p], from, bytes)) continue;
                     *wave = k;
@@ -264,6 +281,14 @@ bool tw_emu_copy_check_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned b
     char where[40];
     snprintf(where, sizeof where, "byte %u of LDS", offset);
     return copy ? tell(w, lane, copy, true, wave, where, intent) : true;
+}
+
+void tw_emu_copy_check_lds_block(tw_emu_wave *w, unsigned half, const uint64_t *offset, uint32_t lanes,
+                                 unsigned bytes, emu_intent intent) {
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned l = (unsigned)__builtin_ctz(lanes);
+        tw_emu_copy_check_lds(w, (int)(half * EMU_LANES + l), (uint32_t)offset[l], bytes, intent);
+    }
 }
 
 bool tw_emu_copy_check_global(tw_emu_wave *w, int lane, uint64_t address, unsigned bytes, emu_intent intent) {

@@ -26,10 +26,11 @@ typedef struct emu_piece {
 /* One copy while it is put together, and then until it is complete. */
 typedef struct emu_copy {
     const emu_inst *inst;
-    uint64_t number; /* among the operations of its counter */
-    bool store;      /* from LDS to memory */
-    bool sign;       /* sign extension */
-    bool failed;     /* memory ran out */
+    uint64_t number;    /* among the operations of its counter */
+    bool store;         /* from LDS to memory */
+    bool sign;          /* sign extension */
+    bool failed;        /* memory ran out */
+    uint64_t low, high; /* addresses in memory */
     emu_piece *pieces;
     uint32_t count, capacity;
 } emu_copy;
@@ -46,5 +47,9 @@ void tw_emu_copy_wait(tw_emu_wave *w, emu_counter counter, uint64_t rest);
 void tw_emu_copy_finish(tw_emu_wave *w);
 void tw_emu_copy_reset(emu_group *g); /* a workgroup begins */
 void tw_emu_copy_free(emu_group *g);
+
+/* Reports lanes of a block that meet a copy under way in LDS. */
+void tw_emu_copy_check_lds_block(tw_emu_wave *w, unsigned half, const uint64_t *offset, uint32_t lanes,
+                                 unsigned bytes, emu_intent intent);
 
 #endif

@@ -58,6 +58,13 @@ static inline emu_space emu_mem_space(const emu_row *row) { return (emu_space)(r
 static inline unsigned emu_mem_what(const emu_row *row) { return row->arg >> 2 & 63; }
 static inline unsigned emu_mem_bytes(const emu_row *row) { return row->arg >> 8; }
 
+/* What waves say to the rest of the machine. */
+typedef enum emu_message {
+    EMU_MESSAGE_OTHER = 0,
+    EMU_MESSAGE_DEALLOC_VGPRS,
+    EMU_MESSAGE_GET_REALTIME
+} emu_message;
+
 typedef enum emu_branch {
     EMU_BRANCH_ALWAYS = 0,
     EMU_BRANCH_SCC0,
@@ -118,6 +125,7 @@ void tw_emu_exec_barrier_join(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_wakeup(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_acquire(tw_emu_wave *w, const emu_inst *i); /* global_race.c */
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_sendmsg(tw_emu_wave *w, const emu_inst *i); /* imm: emu_message */
 void tw_emu_exec_trap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_getreg(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_setreg(tw_emu_wave *w, const emu_inst *i);

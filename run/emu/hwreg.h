@@ -20,6 +20,10 @@ typedef enum emu_hwreg {
     EMU_HWREG_SH_MEM_BASES,
     EMU_HWREG_SCHED_MODE,
     EMU_HWREG_XNACK_STATE,
+    EMU_HWREG_TRAP_CONTROL,
+    EMU_HWREG_TRAP_HANDLER,
+    EMU_HWREG_SNAPSHOT, /* of a profiler */
+    EMU_HWREG_DYNAMIC_VGPRS,
     EMU_HWREG_COUNT
 } emu_hwreg;
 

@@ -1,5 +1,6 @@
 /* LDS. */
 #include "run/emu/block_copy.h"
+#include "run/emu/copy.h"
 #include "run/emu/lds_race.h"
 #include "run/emu/transposed.h"
 
@@ -65,7 +66,7 @@ static bool block_inside(const tw_emu_wave *w, const uint32_t *offset, uint32_t 
                          unsigned bytes, uint64_t *out) {
     uint64_t limit = w->group->lds_bytes;
     uint32_t inside = 0;
-    if (w->launch->strict_alignment || w->group->copies_in_flight) return false;
+    if (w->launch->strict_alignment) return false;
     for (unsigned l = 0; l < EMU_LANES; l++) {
         uint64_t o = (uint64_t)(offset[l] + at), use = 0u - (uint64_t)(active >> l & 1);
         inside |= (uint32_t)(o + bytes <= limit) << l;
@@ -80,6 +81,7 @@ static bool load_part(tw_emu_wave *w, unsigned half, const uint32_t *offset, uin
     emu_group *g = w->group;
     uint64_t place[EMU_LANES];
     if (block_inside(w, offset, at, active, bytes, place)) {
+        if (g->copies_in_flight) tw_emu_copy_check_lds_block(w, half, place, active, bytes, EMU_READS);
         if (g->lds_dwords) tw_emu_lds_race_block(w, half * EMU_LANES, place, active, bytes, EMU_READS);
         return tw_emu_block_load_known(g->lds, g->lds_known, place, bytes, value, unknown) && w->shadow;
     }
@@ -146,6 +148,7 @@ static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *dat
     uint64_t place[EMU_LANES];
     bool known = !w->shadow || !tw_emu_vector_unknown(w, data);
     if (known && block_inside(w, offset, at, active, bytes, place)) {
+        if (g->copies_in_flight) tw_emu_copy_check_lds_block(w, half, place, active, bytes, EMU_WRITES);
         if (g->lds_dwords) tw_emu_lds_race_block(w, half * EMU_LANES, place, active, bytes, EMU_WRITES);
         tw_emu_block_store(g->lds, g->lds_known, place, active, bytes, emu_vgpr(w, data, half),
                            i->row->flags & EMU_ROW_D16_HI ? 16 : 0);

@@ -119,13 +119,15 @@ static uint64_t try_unknown(const tw_emu_wave *w, const emu_inst *i, const uint6
                             unsigned *scc_unknown) {
     uint64_t changed = 0;
     *scc_unknown = 0;
-    for (unsigned trial = 0; trial < 4; trial++) {
+    for (unsigned trial = 0; trial < 5; trial++) {
         uint64_t v[3];
         for (unsigned k = 0; k < 3; k++) {
             unsigned same = k; /* one register, one fill */
             for (unsigned n = 0; n < k; n++)
                 if (i->s[n].kind == EMU_OPERAND_SGPR && i->s[n].reg == i->s[k].reg) same = n;
-            v[k] = (in[k] & ~unknown[k]) | (fill(trial, same) & unknown[k]);
+            /* The last trial makes the first two as equal as they can be: what compares them shall know. */
+            uint64_t bits = trial < 4 ? fill(trial, same) : k == 1 ? v[0] : in[k == 0];
+            v[k] = (in[k] & ~unknown[k]) | (bits & unknown[k]);
         }
         unsigned scc = w->scc_unknown && i->row->flags & EMU_ROW_READS_SCC ? trial & 1 : scc_in;
         uint64_t r = call(w, i, v, &scc);

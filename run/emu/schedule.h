@@ -42,11 +42,11 @@ struct emu_group {
     uint32_t arrived;       /* waves at the barrier */
     uint32_t cluster_phase; /* how often the barrier of the cluster was complete */
     emu_named_barrier named[EMU_NAMED_BARRIERS + 1];
-    emu_global_log *global_log; /* NULL: races between workgroups are not looked for */
-    emu_copies *copies;         /* NULL: no wave of this group made one yet */
-    uint32_t copies_in_flight;
-    bool in_turn;          /* all workgroups before this one are complete */
-    bool stop, traced_out; /* a report ends the launch; a trace does */
+    emu_global_log *global_log;                  /* NULL: races between workgroups are not looked for */
+    emu_copies *copies;                          /* NULL: no wave of this group made one yet */
+    uint32_t copies_in_flight, stores_in_flight; /* the second counts copies to memory */
+    bool in_turn;                                /* all workgroups before this one are complete */
+    bool stop, traced_out;                       /* a report ends the launch; a trace does */
     emu_report reports[EMU_GROUP_REPORTS];
     uint32_t report_count;
     uint64_t bytes_read, bytes_written, lds_read, lds_written, bank_conflicts;

@@ -269,8 +269,8 @@ static void strip_suffix(emu_text *t) {
 
 /* Instructions whose operands say nothing that execution needs. */
 static bool is_raw(const char *mnemonic) {
-    static const char *const RAW[] = {"s_delay_alu", "s_waitcnt", "s_wait_alu", "s_waitcnt_depctr",
-                                      "s_sendmsg",   "s_version", "s_clause"};
+    static const char *const RAW[] = {"s_delay_alu",      "s_waitcnt", "s_wait_alu",
+                                      "s_waitcnt_depctr", "s_version", "s_clause"};
     for (size_t i = 0; i < sizeof RAW / sizeof RAW[0]; i++) {
         if (!strcmp(mnemonic, RAW[i])) return true;
     }

@@ -379,11 +379,15 @@ static uint32_t try_unknown(const tw_emu_wave *w, const emu_inst *i, unsigned ha
     }
     uint32_t mask_unknown = mask_input(w, i, half, true);
     if (!some && !(mask_unknown & active)) return 0;
-    for (unsigned trial = 0; trial < TRIALS; trial++) {
+    unsigned comparable = i->sources >= 2 && i->s[0].words == i->s[1].words;
+    for (unsigned trial = 0; trial < TRIALS + comparable; trial++) {
         block_sources in = *src;
         for (unsigned k = 0; k < i->sources; k++) {
+            /* The last trial makes the first two as equal as they can be: what compares them shall know. */
+            const uint32_t *equal = trial < TRIALS || k > 1 ? NULL : k == 0 ? src->s[1] : filled[0];
             for (unsigned n = 0; n < i->s[k].words * EMU_LANES; n++) {
-                uint32_t fill = fill_word(trial, i->s[k].reg + n / EMU_LANES, n % EMU_LANES);
+                uint32_t fill =
+                    equal ? equal[n] : fill_word(trial, i->s[k].reg + n / EMU_LANES, n % EMU_LANES);
                 filled[k][n] = (src->s[k][n] & ~u[k][n]) | (fill & u[k][n]);
             }
             in.s[k] = filled[k];

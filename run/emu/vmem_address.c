@@ -108,7 +108,8 @@ emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_blo
     const uint64_t *target = a->address;
     emu_space space = emu_mem_space(i->row);
     *lanes = a->active;
-    if (space == EMU_SPACE_SCRATCH || w->launch->strict_alignment || w->group->copies_in_flight) return NULL;
+    if (space == EMU_SPACE_SCRATCH || w->launch->strict_alignment || tw_emu_meets_copies(w, intent))
+        return NULL;
     if (space == EMU_SPACE_BUFFER) {
         if (!buffer_targets(a, bytes, room, lanes)) return NULL;
         if (intent != EMU_READS && *lanes != a->active) return NULL;

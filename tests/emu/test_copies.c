@@ -322,6 +322,17 @@ static void check_tensor_faults(harness *h) {
     harness_silent(h, with_descriptor(h, bad, 0));
 }
 
+static void check_many_registers(harness *h) {
+    static int32_t in[400 * 32], got[400 * 32];
+    for (int i = 0; i < 400 * 32; i++)
+        in[i] = i * 97 % 10007;
+    uint64_t din = harness_buffer(h, "in", in, sizeof in), out = harness_buffer(h, "out", NULL, sizeof got);
+    RUN(h, "many_registers", 1, 32, PTR(out), PTR(din));
+    harness_read(h, out, got, sizeof got);
+    for (int i = 0; i < 400 * 32; i++)
+        assert_int_equal(got[i], in[(399 - i / 32) * 32 + i % 32] * 3 - in[i]);
+}
+
 #define CASE(name) \
     { #name, "copies", check_##name }
 #define COUNT(cases) (sizeof(cases) / sizeof *(cases))
@@ -329,9 +340,9 @@ static void check_tensor_faults(harness *h) {
 int main(void) {
     static const harness_case GFX9[] = {CASE(dma), CASE(dma_narrow), CASE(dma_buffer)};
     static const harness_case GFX950[] = {CASE(dma_wide)};
-    static const harness_case GFX1250[] = {CASE(async),         CASE(async_sizes),  CASE(async_store),
-                                           CASE(cluster),       CASE(tensor_load),  CASE(tensor_store),
-                                           CASE(tensor_gather), CASE(tensor_faults)};
+    static const harness_case GFX1250[] = {CASE(async),         CASE(async_sizes),   CASE(async_store),
+                                           CASE(cluster),       CASE(tensor_load),   CASE(tensor_store),
+                                           CASE(tensor_gather), CASE(tensor_faults), CASE(many_registers)};
     int failed = 0;
     failed += harness_main_on("gfx9", GFX9, COUNT(GFX9));
     failed += harness_main_on("gfx950", GFX950, COUNT(GFX950));

@@ -241,6 +241,23 @@ static void check_buffer_range(harness *h) {
     EXPECT(h, s, "load of 4 bytes out of bounds", "past the end of 'data'");
 }
 
+static void unknown_register(harness *h, const char *kernel, const char *text) {
+    uint64_t out = known(h, "out", 4);
+    harness_silent(h, TRY(h, kernel, 1, 1, PTR(out), I32(0)));
+    EXPECT(h, TRY(h, kernel, 1, 1, PTR(out), I32(1)), text, "wave 0");
+}
+
+static void check_unknown_vgpr(harness *h) { unknown_register(h, "unknown_vgpr", "bits that nobody wrote"); }
+static void check_unknown_sgpr(harness *h) { unknown_register(h, "unknown_sgpr", "bits that nobody wrote"); }
+static void check_unknown_agpr(harness *h) { unknown_register(h, "unknown_agpr", "bits that nobody wrote"); }
+
+static void check_message(harness *h) {
+    uint64_t out = known(h, "out", 4);
+    harness_silent(h, TRY(h, "message", 1, 1, PTR(out), I32(0)));
+    EXPECT(h, TRY(h, "message", 1, 1, PTR(out), I32(1)), "a message that nobody answers",
+           "'s_sendmsg sendmsg(MSG_INTERRUPT)'");
+}
+
 /* Reports come in the order of workgroups, each place once, whatever the threads do. */
 static void check_order(harness *h) {
     uint64_t out = known(h, "out", 4 * N);
@@ -287,6 +304,10 @@ int main(void) {
         FAULT(write_kernarg),
         FAULT(buffer_range),
         FAULT(order),
+        FAULT(unknown_vgpr),
+        FAULT(unknown_sgpr),
+        FAULT(message),
     };
-    return harness_main(CASES, sizeof CASES / sizeof CASES[0]);
+    static const harness_case CDNA[] = {FAULT(unknown_agpr)};
+    return harness_main(CASES, sizeof CASES / sizeof CASES[0]) + harness_main_on("gfx9", CDNA, 1);
 }

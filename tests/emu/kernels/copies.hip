@@ -184,3 +184,16 @@ KERNEL WORKGROUP(64) void tensor(u32 *out, const i32 *d, int words, int store, i
         out[k] = peek(l + k);
 }
 #endif
+
+#ifdef __gfx1250__
+/* 400 values alive at once: registers that one byte cannot name. */
+KERNEL __attribute__((amdgpu_flat_work_group_size(32, 32), amdgpu_waves_per_eu(1, 1))) void many_registers(i32 *out, i32 *in) {
+    i32 v[400];
+#pragma unroll
+    for (int k = 0; k < 400; k++)
+        v[k] = ((volatile i32 *)in)[32 * k + THREAD];
+#pragma unroll
+    for (int k = 0; k < 400; k++)
+        ((volatile i32 *)out)[32 * k + THREAD] = v[399 - k] * 3 - v[k];
+}
+#endif

@@ -186,6 +186,47 @@ KERNEL void buffer_range(u32 *out, u32 *data, int n, int wrong) {
     if (wrong == 2) __builtin_amdgcn_raw_ptr_buffer_atomic_add_i32(1, r, THREAD * 4, 0, 0);
 }
 
+/* Registers that nobody wrote: kept out of the compiler's hands by their high numbers. */
+KERNEL void unknown_vgpr(int *out, int wrong) {
+    u32 v;
+    if (wrong)
+        __asm__ volatile("v_readfirstlane_b32 %0, v40" : "=s"(v)::"v40");
+    else
+        __asm__ volatile("v_mov_b32 v40, 1\n s_nop 7\n v_readfirstlane_b32 %0, v40" : "=s"(v)::"v40");
+    if (v == 7) __asm__ volatile("s_nop 1");
+    out[0] = 1;
+}
+
+KERNEL void unknown_sgpr(int *out, int wrong) {
+    u32 v;
+    if (wrong)
+        __asm__ volatile("s_mov_b32 %0, s60" : "=s"(v)::"s60");
+    else
+        __asm__ volatile("s_mov_b32 s60, 1\n s_mov_b32 %0, s60" : "=s"(v)::"s60");
+    if (v == 7) __asm__ volatile("s_nop 1");
+    out[0] = 1;
+}
+
+#ifdef __GFX9__
+KERNEL void unknown_agpr(int *out, int wrong) {
+    u32 v;
+    if (wrong)
+        __asm__ volatile("v_accvgpr_read_b32 %0, a9\n s_nop 7" : "=v"(v)::"a9");
+    else
+        __asm__ volatile("v_accvgpr_write_b32 a9, 1\n s_nop 7\n v_accvgpr_read_b32 %0, a9\n s_nop 7" : "=v"(v)::"a9");
+    if (__builtin_amdgcn_readfirstlane(v) == 7) __asm__ volatile("s_nop 1");
+    out[0] = 1;
+}
+#endif
+
+KERNEL void message(int *out, int wrong) {
+    if (wrong) __asm__ volatile("s_sendmsg sendmsg(MSG_INTERRUPT)");
+    out[0] = 1;
+#ifndef __GFX9__
+    __asm__ volatile("s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)" ::: "memory");
+#endif
+}
+
 /* ---- races between workgroups ---- */
 
 #define AGENT __HIP_MEMORY_SCOPE_AGENT
