@@ -70,6 +70,8 @@ gen_value gen_index(gen *g, uint32_t limit, uint32_t step, uint8_t level);
 gen_value gen_closed(gen *g, gen_value x);
 const tw_type *gen_type(gen *g, tw_type_class type_class); /* some type of the class */
 tw_scalar gen_storage_scalar(gen *g);
+const tw_type *gen_any_type(gen *g);
+void gen_add_scalars(gen *g);                /* scalar parameters */
 uint64_t gen_bits(gen *g, tw_scalar scalar); /* of some element: often a corner of its format */
 /* The buffer of that role; a value with id 0 where there is no place for one more parameter. */
 gen_value gen_buffer(gen *g, fuzz_role role, tw_scalar scalar);
@@ -78,6 +80,9 @@ void gen_store_result(gen *g, gen_value v); /* makes the value show in memory */
 /* `count` elements of a FUZZ_OUT, FUZZ_NEAR or FUZZ_SUM buffer; the first one's number. UINT32_MAX when full.
  */
 uint32_t gen_reserve(gen *g, fuzz_role role, tw_scalar scalar, uint32_t count);
+
+/* ---- gen_rows.c ---- */
+
 void gen_ops(gen *g, uint32_t count);
 
 /* ---- gen_memory.c: false where nothing came of it ---- */

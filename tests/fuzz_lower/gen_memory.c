@@ -279,7 +279,13 @@ bool gen_memory_op(gen *g, const tw_op_info *row) {
 
 /* ---- between work-items: LDS, or the workgroup's part of an output, between barriers ---- */
 
+/* In two halves, with work between them, where the target has such. */
 static bool barrier(gen *g, tw_fence fence) {
+    if (gen_chance(g, 25) && gen_emit_int(g, TW_OP_BARRIER_SIGNAL, NULL, NULL, 0, fence, NULL)) {
+        gen_value x = gen_value_of(g, tw_type_scalar(TW_I32), TW_DIVERGENT);
+        gen_binary(g, TW_OP_MUL, x, g->tid);
+        return gen_emit_int(g, TW_OP_BARRIER_WAIT, NULL, NULL, 0, fence, NULL);
+    }
     return gen_emit_int(g, TW_OP_BARRIER, NULL, NULL, 0, fence, NULL);
 }
 
