@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "jit/compile.h"
 #include "lower/lower.h"
 #include "support/fail.h"
+#include "tools/bench_matrix.h"
 #include "tools/cli.h"
 #include "tools/job.h"
 #include "tools/source.h"
@@ -195,6 +197,21 @@ static uint64_t processor_time(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static tw_status measure_matrix(options *o, tw_diag *diag) {
+    size_t samples = o->repeat < 5 ? o->repeat : 5;
+    for (size_t m = 0; bench_matrix_name(m); m++) {
+        double rates[5] = {0};
+        char measure[64];
+        for (size_t i = 0; i < samples; i++) {
+            tw_status status = bench_matrix_rate(m, o->compiler, &rates[i], diag);
+            if (status != TW_OK) return status;
+        }
+        snprintf(measure, sizeof measure, "%s on one processor", bench_matrix_name(m));
+        add_row(o, PART_EMULATOR, measure, median(rates, samples), "million/s", bench_matrix_goal(m), false);
+    }
+    return TW_OK;
+}
+
 /* The emulator uses the processors that it may run on: one, while this measures. */
 static tw_status measure_emulator(options *o, tw_diag *diag) {
     cpu_set_t before, one;
@@ -231,6 +248,7 @@ static tw_status measure_emulator(options *o, tw_diag *diag) {
         add_row(o, PART_EMULATOR, "rate on one processor, of its time", median(rates, samples), "million/s",
                 5, false);
     }
+    if (status == TW_OK) status = measure_matrix(o, diag);
     if (pinned) sched_setaffinity(0, sizeof before, &before);
     cli_job_close(&job);
     tw_device_close(device);

@@ -85,6 +85,7 @@ static void fill_rows(emu_matrix *x, const tw_matrix_atom *a, const tw_matrix_at
     unsigned a_copies = tw_matrix_copies(a, TW_MATRIX_A), b_copies = tw_matrix_copies(b, TW_MATRIX_B),
              next = 0;
     for (unsigned copy = 0; copy < x->lanes; copy++) {
+        if (copy & ~b_copies) continue;
         for (unsigned row = 0; row < x->m; row++) {
             unsigned d = place(a, TW_MATRIX_D, 0, row, 0, x->lanes), lane = d % x->lanes;
             if ((lane & b_copies) != copy) continue;
@@ -260,14 +261,12 @@ static void read_operand(const tw_emu_wave *w, const emu_matrix *x, const emu_op
         float block[EMU_LANES];
         for (unsigned l = 0; l < EMU_LANES; l++)
             words[l] = o->bits[0];
-        run->widen(&as->format, words, 0, block);
+        run->widen(&as->format, words, 1, 0, block);
         for (unsigned n = 0; n < as->slots * x->lanes; n++)
             out[n] = block[0];
     } else {
         for (unsigned half = 0; half < w->halves; half++) {
-            const uint32_t *registers = emu_vgpr(w, o, half);
-            for (unsigned slot = 0; slot < as->slots; slot++)
-                run->widen(&as->format, registers, slot, out + slot * x->lanes + half * EMU_LANES);
+            run->widen(&as->format, emu_vgpr(w, o, half), as->slots, x->lanes, out + half * EMU_LANES);
         }
     }
     apply_signs(x, as, out);
@@ -445,10 +444,13 @@ static void store_result(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x,
     unknown_places u;
     bool any = w->shadow && (may_be_unknown(w, i) || old_half_unknown(w, i, x));
     if (any) find_unknown(w, i, x, &u);
+    bool plain = !wide && x->d.format.bits == 32 && !x->integer && !x->a.format.flush;
     for (unsigned word = 0; word < i->d.words; word++) {
         for (unsigned half = 0; half < w->halves; half++) {
             uint32_t bits[EMU_LANES], unknown[EMU_LANES];
-            if (wide) {
+            if (plain) {
+                memcpy(bits, d + word * x->lanes + half * EMU_LANES, sizeof bits);
+            } else if (wide) {
                 const double *from = wide + word / 2 * x->lanes + half * EMU_LANES;
                 for (unsigned l = 0; l < EMU_LANES; l++)
                     bits[l] = (uint32_t)(f64_bits(from[l]) >> (word % 2 * 32));
@@ -553,9 +555,12 @@ static void run_single(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
         read_operand(w, x, &i->s[2], &x->c, run, d);
     if (x->scaled) {
         multiply_scaled(w, i, x, a, b, d);
-    } else {
-        memcpy(c, d, sizeof *c * x->d.slots * x->lanes);
-        if (run->multiply(x, a, b, d)) fix_nans(x, a, b, c, d);
+    } else if (run->multiply(x, a, b, d)) {
+        if (x->integer)
+            memset(c, 0, sizeof *c * x->d.slots * x->lanes);
+        else
+            read_operand(w, x, &i->s[2], &x->c, run, c);
+        fix_nans(x, a, b, c, d);
     }
     store_result(w, i, x, d, NULL);
 }

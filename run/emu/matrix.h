@@ -62,8 +62,9 @@ typedef struct emu_matrix {
 
 /* Compiled for the base instruction set and for AVX2. */
 typedef struct emu_matrix_loops {
-    /* One slot of 32 lanes; `registers` is the operand's first register. */
-    void (*widen)(const emu_matrix_format *f, const uint32_t *registers, unsigned slot, float *out);
+    /* Slots of 32 lanes, `stride` apart; `registers` is the operand's first register. */
+    void (*widen)(const emu_matrix_format *f, const uint32_t *registers, unsigned slots, unsigned stride,
+                  float *out);
     /* d += a * b; whether a NaN came out. */
     bool (*multiply)(const emu_matrix *x, const float *a, const float *b, float *d);
 } emu_matrix_loops;

@@ -23,19 +23,27 @@ LM void slot_bits(uint32_t *out, const uint32_t *registers, unsigned bits, unsig
     }
 }
 
-/* The magnitude as the exponent and mantissa of a float, moved to the right exponent by a product. */
+/* The magnitude as the exponent and mantissa of a float, moved to the right exponent by a product. Infinities
+ * and NaNs, which few operands have, in a second pass. */
 LM void widen_small(const emu_matrix_format *f, const uint32_t *v, float *out) {
-    const unsigned top = f->bits - 1u, shift = 23u - f->mantissa, infinity = f->infinity, nan = f->nan;
-    const uint32_t mask = (1u << top) - 1, negative_nan = f->negative_nan;
+    const unsigned top = f->bits - 1u, shift = 23u - f->mantissa;
+    const uint32_t mask = (1u << top) - 1, special = f->infinity < f->nan ? f->infinity : f->nan;
+    const uint32_t minus_zero = f->negative_nan ? 1u << top : ~0u;
     const float scale = f->scale;
+    uint32_t any = 0;
     EACH_LANE {
+        const uint32_t magnitude = v[l] & mask;
+        out[l] = as_f32(f32_bits(as_f32(magnitude << shift) * scale) | v[l] >> top << 31);
+        any |= (uint32_t)(magnitude >= special) | (uint32_t)(v[l] == minus_zero);
+    }
+    for (unsigned l = 0; any && l < EMU_LANES; l++) {
         const uint32_t magnitude = v[l] & mask, sign = v[l] >> top << 31;
-        uint32_t r = f32_bits(as_f32(magnitude << shift) * scale);
-        r = magnitude == infinity ? 0x7f800000u : r;
-        r = magnitude >= nan ? 0x7fc00000u : r;
-        r |= sign;
-        r = negative_nan & (uint32_t)(r == 0x80000000u) ? 0x7fc00000u : r;
-        out[l] = as_f32(r);
+        if (magnitude >= f->nan)
+            out[l] = as_f32(0x7fc00000u | sign);
+        else if (magnitude == f->infinity)
+            out[l] = as_f32(0x7f800000u | sign);
+        else if (v[l] == minus_zero)
+            out[l] = as_f32(0x7fc00000u);
     }
 }
 
@@ -48,50 +56,54 @@ LM void widen_integer(const emu_matrix_format *f, const uint32_t *v, float *out)
     }
 }
 
-static void widen(const emu_matrix_format *f, const uint32_t *registers, unsigned slot, float *out) {
-    uint32_t v[EMU_LANES];
-    const uint32_t *word = registers + slot / 2 * EMU_LANES;
-    switch ((emu_matrix_kind)f->kind) {
-    case EMU_MATRIX_HALF:
-        if (slot % 2)
-            half_block_high(out, word);
-        else
-            half_block(out, word);
-        if (f->flush) {
-            EACH_LANE {
-                const uint32_t r = f32_bits(out[l]);
-                out[l] = as_f32((r & 0x7fffffffu) < 0x38800000u ? r & 0x80000000u : r);
-            }
-        }
-        return;
-    case EMU_MATRIX_BFLOAT:
-        if (slot % 2) {
-            EACH_LANE out[l] = as_f32(word[l] & 0xffff0000u);
-        } else {
-            EACH_LANE out[l] = as_f32(word[l] << 16);
-        }
-        if (f->flush) {
-            EACH_LANE {
-                const uint32_t r = f32_bits(out[l]);
-                out[l] = as_f32(r & 0x7f800000u ? r : r & 0x80000000u);
-            }
-        }
-        return;
-    case EMU_MATRIX_SMALL:
-        slot_bits(v, registers, f->bits, slot);
-        widen_small(f, v, out);
-        return;
-    case EMU_MATRIX_INTEGER:
-        slot_bits(v, registers, f->bits, slot);
-        widen_integer(f, v, out);
-        return;
-    default: break;
-    }
-    word = registers + slot * EMU_LANES;
-    const uint32_t mask = f->mask, flush = f->flush;
+/* Denormals of a format whose smallest normal number has the bits `smallest` as a float. */
+LM void flush_small(float *out, uint32_t smallest) {
     EACH_LANE {
-        const uint32_t r = word[l] & mask;
-        out[l] = as_f32(flush & (uint32_t) !(r & 0x7f800000u) ? r & 0x80000000u : r);
+        const uint32_t r = f32_bits(out[l]), keep = 0u - (uint32_t)((r & 0x7fffffffu) >= smallest);
+        out[l] = as_f32(r & (keep | 0x80000000u));
+    }
+}
+
+LM void widen_half(const emu_matrix_format *f, const uint32_t *word, bool high, float *out) {
+    if (high)
+        half_block_high(out, word);
+    else
+        half_block(out, word);
+    if (f->flush) flush_small(out, 0x38800000u);
+}
+
+LM void widen_bfloat(const emu_matrix_format *f, const uint32_t *word, bool high, float *out) {
+    if (high) {
+        EACH_LANE out[l] = as_f32(word[l] & 0xffff0000u);
+    } else {
+        EACH_LANE out[l] = as_f32(word[l] << 16);
+    }
+    if (f->flush) flush_small(out, 0x00800000u);
+}
+
+LM void widen_float(const emu_matrix_format *f, const uint32_t *word, float *out) {
+    const uint32_t mask = f->mask;
+    EACH_LANE out[l] = as_f32(word[l] & mask);
+    if (f->flush) flush_small(out, 0x00800000u);
+}
+
+static void widen(const emu_matrix_format *f, const uint32_t *registers, unsigned slots, unsigned stride,
+                  float *out) {
+    uint32_t v[EMU_LANES];
+    for (unsigned slot = 0; slot < slots; slot++, out += stride) {
+        switch ((emu_matrix_kind)f->kind) {
+        case EMU_MATRIX_HALF: widen_half(f, registers + slot / 2 * EMU_LANES, slot % 2, out); break;
+        case EMU_MATRIX_BFLOAT: widen_bfloat(f, registers + slot / 2 * EMU_LANES, slot % 2, out); break;
+        case EMU_MATRIX_SMALL:
+            slot_bits(v, registers, f->bits, slot);
+            widen_small(f, v, out);
+            break;
+        case EMU_MATRIX_INTEGER:
+            slot_bits(v, registers, f->bits, slot);
+            widen_integer(f, v, out);
+            break;
+        default: widen_float(f, registers + slot * EMU_LANES, out); break;
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/target.h"
+#include "arch/matrix.h"
 #include "jit/compiler.h"
 #include "support/float_formats.h"
 #include "support/strbuf.h"
@@ -139,6 +139,83 @@ static uint64_t random_bits(format f, uint32_t *seed) {
     case F16: return tw_float_from_f64(TW_FLOAT_F16, (int)(r % 9) - 4);
     default: return encode_result(f, (int)(r % 17) - 8);
     }
+}
+
+/* ---- the maps of arch/ ---- */
+
+typedef struct named {
+    const char *mnemonic, *atom; /* of an alias: the other mnemonic */
+} named;
+static const named NAMES[] = {
+#define MATRIX(mnemonic, atom, flags) {#mnemonic, atom},
+#define ALIAS(name, row)              {#name, #row},
+#include "run/emu/matrix.def"
+};
+
+static const char *atom_named(const char *mnemonic) {
+    for (size_t k = 0; k < sizeof NAMES / sizeof NAMES[0]; k++)
+        if (!strcmp(NAMES[k].mnemonic, mnemonic))
+            return NAMES[k].atom[0] == 'v' ? atom_named(NAMES[k].atom) : NAMES[k].atom;
+    fail_msg("no row for %s", mnemonic);
+    return NULL;
+}
+
+static const tw_matrix_atom *atom_of(const instruction *t, tw_target target, format f) {
+    static const char *const FORMAT[] = {
+        [FP8] = "fp8", [BF8] = "bf8", [FP6] = "fp6", [BF6] = "bf6", [FP4] = "fp4"};
+    char name[64];
+    snprintf(name, sizeof name, "%s", atom_named(t->mnemonic));
+    if (name[strlen(name) - 1] == '.') strcat(name, FORMAT[f]);
+    const tw_matrix_atom *atom = tw_matrix_unit_by_name(target, name);
+    if (!atom) fail_msg("no atom %s", name);
+    return atom;
+}
+
+static void check_place(const instruction *t, const tw_matrix_atom *atom, tw_matrix_operand operand,
+                        unsigned block, unsigned row, unsigned column, matrix_place want) {
+    unsigned lane, slot, back_row, back_column, back_block;
+    assert_int_equal(tw_matrix_place(atom, operand, block, row, column, &lane, &slot), TW_OK);
+    if (lane != want.lane || slot != want.slot)
+        fail_msg("%s: operand %u, block %u, (%u, %u) is in lane %u, slot %u, not %u, %u", t->mnemonic,
+                 (unsigned)operand, block, row, column, lane, slot, want.lane, want.slot);
+    assert_int_equal(tw_matrix_element(atom, operand, lane, slot, &back_row, &back_column), TW_OK);
+    assert_int_equal(tw_matrix_block(atom, operand, lane, slot, &back_block), TW_OK);
+    assert_true(back_row == row && back_column == column && back_block == block);
+}
+
+/* A product does not show an order of k that A and B share: the maps are compared themselves. */
+static void check_maps(const instruction *t, tw_target target) {
+    const matrix_shape *s = &t->shape;
+    const tw_matrix_atom *a = atom_of(t, target, t->a), *b = atom_of(t, target, t->b);
+    tw_matrix_info info = tw_matrix_atom_info(a);
+    assert_true(info.m == s->m && info.n == s->n && info.k == s->k && info.blocks == s->blocks);
+    for (unsigned block = 0; block < s->blocks; block++) {
+        for (unsigned k = 0; k < s->k; k++) {
+            for (unsigned i = 0; i < s->m; i++)
+                check_place(t, a, TW_MATRIX_A, block, i, k, t->input(s, s->m, BITS[t->a], block, i, k));
+            for (unsigned j = 0; j < s->n; j++)
+                check_place(t, b, TW_MATRIX_B, block, k, j, t->input(s, s->n, BITS[t->b], block, j, k));
+        }
+        for (unsigned i = 0; i < s->m; i++)
+            for (unsigned j = 0; j < s->n; j++)
+                check_place(t, a, TW_MATRIX_D, block, i, j, t->output(s, BITS[t->d], block, i, j));
+    }
+    unsigned none;
+    assert_int_equal(tw_matrix_place(a, TW_MATRIX_A, s->blocks, 0, 0, &none, &none), TW_ERR_USAGE);
+    assert_int_equal(tw_matrix_place(a, TW_MATRIX_A, 0, s->m, 0, &none, &none), TW_ERR_USAGE);
+    assert_int_equal(tw_matrix_block(a, TW_MATRIX_A, s->wave, 0, &none), TW_ERR_USAGE);
+}
+
+static void maps(void **state) {
+    (void)state;
+    for (unsigned n = 0; n < COUNT; n++)
+        for (unsigned k = 0; k < 8; k++) {
+            tw_target target;
+            if (!(TABLE[n].targets >> k & 1)) continue;
+            assert_int_equal(tw_target_parse(TARGETS[k], &target, NULL), TW_OK);
+            target.wave_size = (uint8_t)TABLE[n].wave;
+            check_maps(&TABLE[n], target);
+        }
 }
 
 /* ---- kernels ---- */
@@ -412,7 +489,7 @@ static void fill(const instruction *t, uint32_t *seed) {
 
 /* cbsz, abid: blocks of A are shared by groups of 2 ^ cbsz. */
 static void blocks_are_broadcast(void **state) {
-    static const char *const NAMES[] = {"v_mfma_f32_4x4x4_16b_f16", "v_mfma_f32_16x16x4_4b_f16",
+    static const char *const WHICH[] = {"v_mfma_f32_4x4x4_16b_f16", "v_mfma_f32_16x16x4_4b_f16",
                                         "v_mfma_f32_32x32x4_2b_f16"};
     static const unsigned MOST[] = {4, 2, 1};
     static uint64_t before[16][32][128];
@@ -422,7 +499,7 @@ static void blocks_are_broadcast(void **state) {
     start(&x, "gfx942");
     for (unsigned which = 0; which < 3; which++) {
         for (unsigned cbsz = 1; cbsz <= MOST[which]; cbsz++) {
-            unsigned n = find(&x, NAMES[which]), abid = (1u << cbsz) - 1;
+            unsigned n = find(&x, WHICH[which]), abid = (1u << cbsz) - 1;
             char more[32];
             clear(&x, &TABLE[n]);
             fill(&TABLE[n], &seed);
@@ -707,7 +784,7 @@ int main(void) {
     static char plain[8][8] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
                                "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
     enum { LOADS = sizeof TRANSPOSED / sizeof TRANSPOSED[0] };
-    struct CMUnitTest tests[12 + 16 + LOADS + 6];
+    struct CMUnitTest tests[12 + 16 + LOADS + 7];
     size_t count = 0;
     for (unsigned k = 0; k < 12; k++)
         tests[count++] = (struct CMUnitTest){names[k], random_integers, NULL, NULL, names[k]};
@@ -719,6 +796,7 @@ int main(void) {
     for (unsigned k = 0; k < LOADS; k++)
         tests[count++] = (struct CMUnitTest){TRANSPOSED[k].text, transposed_loads, NULL, NULL,
                                              (void *)(uintptr_t)&TRANSPOSED[k]};
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(maps);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(blocks_are_broadcast);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(lanes_of_b_are_exchanged);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(integers_saturate);
