@@ -65,14 +65,7 @@ void tw_emu_exec_getpc(tw_emu_wave *w, const emu_inst *i) {
     tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0);
 }
 
-/* Addresses of code are sign extended where compilers make them from 32-bit halves. */
-void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i) {
-    uint64_t unknown, to = tw_emu_scalar_read(w, &i->s[0], &unknown);
-    if (unknown) {
-        tw_emu_fatal(w, -1, "a jump to an address made of bits that nobody wrote");
-        return;
-    }
-    if (i->row->arg) tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0);
+static void jump(tw_emu_wave *w, uint64_t to) {
     const emu_inst *target = tw_emu_code_at(w->launch->code, to);
     if (!target)
         tw_emu_fatal(w, -1, "out of memory while decoding");
@@ -80,6 +73,26 @@ void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i) {
         tw_emu_fatal(w, -1, "a jump to an address that holds no code (got 0x%llx)", (unsigned long long)to);
     else
         w->pc = target;
+}
+
+/* The address of a jump, of which no bit may be unknown. */
+static bool jump_operand(tw_emu_wave *w, const emu_inst *i, uint64_t *to) {
+    uint64_t unknown;
+    *to = tw_emu_scalar_read(w, &i->s[0], &unknown);
+    if (unknown) tw_emu_fatal(w, -1, "a jump to an address made of bits that nobody wrote");
+    return !unknown;
+}
+
+void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t to;
+    if (!jump_operand(w, i, &to)) return;
+    if (i->row->arg) tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0);
+    jump(w, to);
+}
+
+void tw_emu_exec_add_pc(tw_emu_wave *w, const emu_inst *i) {
+    uint64_t by;
+    if (jump_operand(w, i, &by)) jump(w, i->pc + i->size + by);
 }
 
 /* ---- sleep and traps ---- */
@@ -178,3 +191,12 @@ void tw_emu_exec_vgpr_msb(tw_emu_wave *w, const emu_inst *i) {
 }
 
 void tw_emu_exec_clock(tw_emu_wave *w, const emu_inst *i) { tw_emu_scalar_write(w, &i->d, w->executed, 0); }
+
+/* Messages that ask for something: the time is the only answer that there is. */
+void tw_emu_exec_message(tw_emu_wave *w, const emu_inst *i) {
+    enum { GET_REALTIME = 131 };
+    if (i->imm == GET_REALTIME)
+        tw_emu_scalar_write(w, &i->d, w->executed, 0);
+    else
+        tw_emu_fatal(w, -1, "the emulator does not know this message (got %d)", (int)i->imm);
+}

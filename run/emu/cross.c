@@ -1,5 +1,6 @@
 /* Instructions that move values between lanes. */
 #include "run/emu/exec.h"
+#include "run/emu/lane_math.h"
 
 enum { NOWHERE = 255 };
 
@@ -11,6 +12,17 @@ static uint32_t lane_word(const tw_emu_wave *w, const emu_operand *o, unsigned l
     }
     uint64_t u, v = tw_emu_scalar_read(w, o, &u);
     return (uint32_t)(unknown ? u : v);
+}
+
+static uint32_t operand_word(const tw_emu_wave *w, const emu_operand *o, unsigned word, unsigned lane,
+                             bool unknown) {
+    if (o->kind == EMU_OPERAND_VGPR) {
+        unsigned half = lane / EMU_LANES;
+        return (unknown ? emu_vgpr_unknown(w, o, half)
+                        : emu_vgpr(w, o, half))[word * EMU_LANES + lane % EMU_LANES];
+    }
+    if (o->kind == EMU_OPERAND_SGPR) return unknown ? w->su[o->reg + word] : w->s[o->reg + word];
+    return unknown || word > 1 ? 0 : o->bits[word];
 }
 
 static unsigned wave_lanes(const tw_emu_wave *w) { return w->halves * EMU_LANES; }
@@ -155,6 +167,58 @@ static void swap_lanes(tw_emu_wave *w, const emu_inst *i, unsigned rows) {
 
 void tw_emu_exec_permlane_swap(tw_emu_wave *w, const emu_inst *i) { swap_lanes(w, i, i->row->arg); }
 void tw_emu_exec_swap(tw_emu_wave *w, const emu_inst *i) { swap_lanes(w, i, 0); }
+
+/* Exchanges one half of two registers, or of one. */
+void tw_emu_exec_swap_half(tw_emu_wave *w, const emu_inst *i) {
+    const emu_operand *o[2] = {&i->d, &i->s[0]};
+    for (unsigned half = 0; half < w->halves; half++) {
+        uint32_t v[2][EMU_LANES], u[2][EMU_LANES];
+        for (unsigned k = 0; k < 2; k++) {
+            unsigned shift = o[k]->mods & EMU_HALF ? 16 : 0, other = o[!k]->mods & EMU_HALF ? 16 : 0;
+            for (unsigned l = 0; l < EMU_LANES; l++) {
+                uint32_t from = emu_vgpr(w, o[!k], half)[l] >> other & 0xffff, mask = 0xffffu << shift;
+                uint32_t from_unknown = emu_vgpr_unknown(w, o[!k], half)[l] >> other & 0xffff;
+                v[k][l] = (emu_vgpr(w, o[k], half)[l] & ~mask) | from << shift;
+                u[k][l] = (emu_vgpr_unknown(w, o[k], half)[l] & ~mask) | from_unknown << shift;
+            }
+        }
+        if (o[0]->reg == o[1]->reg) { /* both halves of one register */
+            for (unsigned l = 0; l < EMU_LANES; l++) {
+                v[0][l] = emu_vgpr(w, o[0], half)[l] >> 16 | emu_vgpr(w, o[0], half)[l] << 16;
+                u[0][l] = emu_vgpr_unknown(w, o[0], half)[l] >> 16 | emu_vgpr_unknown(w, o[0], half)[l] << 16;
+            }
+            memcpy(v[1], v[0], sizeof v[0]);
+            memcpy(u[1], u[0], sizeof u[0]);
+        }
+        for (unsigned k = 0; k < 2; k++)
+            tw_emu_vector_store(w, o[k], 0, half, emu_exec_half(w, half), v[k], u[k]);
+    }
+}
+
+/* Four masked sums of absolute differences, each added to a word. */
+void tw_emu_exec_mqsad(tw_emu_wave *w, const emu_inst *i) {
+    for (unsigned half = 0; half < w->halves; half++) {
+        uint32_t v[4][EMU_LANES], u[4][EMU_LANES];
+        for (unsigned l = 0; l < EMU_LANES; l++) {
+            unsigned lane = half * EMU_LANES + l;
+            uint32_t a[2][2], b[2];
+            for (unsigned unknown = 0; unknown < 2; unknown++) {
+                for (unsigned k = 0; k < 2; k++)
+                    a[unknown][k] = operand_word(w, &i->s[0], k, lane, unknown);
+                b[unknown] = operand_word(w, &i->s[1], 0, lane, unknown);
+            }
+            uint64_t bytes = a[0][0] | (uint64_t)a[0][1] << 32;
+            for (unsigned k = 0; k < 4; k++) {
+                v[k][l] = sad_u8((uint32_t)(bytes >> (8 * k)), b[0],
+                                 operand_word(w, &i->s[2], k, lane, false), true);
+                u[k][l] =
+                    a[1][0] | a[1][1] | b[1] | operand_word(w, &i->s[2], k, lane, true) ? 0xffffffffu : 0;
+            }
+        }
+        for (unsigned k = 0; k < 4; k++)
+            tw_emu_vector_store(w, &i->d, k, half, emu_exec_half(w, half), v[k], u[k]);
+    }
+}
 
 /* ds_swizzle: patterns in the offset, within groups of 32 lanes. */
 static unsigned swizzled(unsigned offset, unsigned l) {

@@ -96,6 +96,8 @@ void tw_emu_exec_permlane16_var(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane64(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane_swap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swap(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_swap_half(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_mqsad(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swizzle(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permute(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_bpermute(tw_emu_wave *w, const emu_inst *i);
@@ -116,6 +118,8 @@ void tw_emu_exec_branch(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_nop(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_endpgm(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_getpc(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_add_pc(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_message(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i);
@@ -150,6 +154,7 @@ void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_vmem_atomic(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_lds_count(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i);
 
 /* ---- helpers ---- */

@@ -589,4 +589,6 @@ LM uint64_t double_bits(uint32_t v) {
     return r;
 }
 
+#include "run/emu/lane_rare.h"
+
 #endif

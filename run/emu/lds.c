@@ -211,3 +211,29 @@ void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i) {
         w->group->lds_written += (uint64_t)__builtin_popcount(active) * bytes;
     }
 }
+
+/* ds_append and ds_consume: the number of active lanes is added to, or taken from, the dword that M0 names;
+ * every lane gets the old value. */
+void tw_emu_exec_lds_count(tw_emu_wave *w, const emu_inst *i) {
+    uint32_t old[1] = {0}, unknown[1] = {0}, lanes = (uint32_t)__builtin_popcountll(emu_exec_mask(w));
+    emu_place p;
+    if (w->su[EMU_S_M0]) tw_emu_report(w, -1, "an LDS address is made of bits that nobody wrote");
+    if (!lanes) return;
+    if (!tw_emu_place_lds(w, __builtin_ctzll(emu_exec_mask(w)), w->s[EMU_S_M0] + (uint32_t)i->imm, 4,
+                          EMU_UPDATES, &p))
+        return;
+    tw_emu_load_bytes(w, &p, 4, old, unknown);
+    uint32_t next[1] = {i->row->arg ? old[0] + lanes : old[0] - lanes},
+             next_unknown[1] = {unknown[0] ? 0xffffffffu : 0};
+    tw_emu_store_bytes(&p, 4, next, next_unknown);
+    for (unsigned half = 0; half < w->halves; half++) {
+        uint32_t value[EMU_LANES], mark[EMU_LANES];
+        for (unsigned l = 0; l < EMU_LANES; l++) {
+            value[l] = old[0];
+            mark[l] = unknown[0];
+        }
+        tw_emu_vector_store(w, &i->d, 0, half, emu_exec_half(w, half), value, mark);
+    }
+    w->group->lds_read += 4;
+    w->group->lds_written += 4;
+}

@@ -1,5 +1,10 @@
 /* The groups of kernels. */
+#include "tests/hip/atomics.h"
+#include "tests/hip/control.h"
+#include "tests/hip/floats.h"
+#include "tests/hip/halves.h"
 #include "tests/hip/integers.h"
+#include "tests/hip/numeric.h"
 #include "tests/hip/scans.h"
 #include "tests/hip/sorts.h"
 #include "tests/hip/text.h"

@@ -43,16 +43,16 @@ GROUP_KERNEL(scan_blelloch64) {
     put64(out + 2 * (BX * 128 + 64 + TX), t[TX + 64]);
 }
 
-/* Waves scan by themselves; the first wave scans their sums. */
+/* Half waves of 32 lanes scan by themselves: gfx11 has no ds_bpermute across them. */
 GROUP_KERNEL(scan_of_waves) {
     SHARED u32 sums[8];
     UNUSED_N;
-    u32 v = in[G] >> 8, lane = LANE, wave = TX / WAVE;
-    for (u32 step = 1; step < WAVE; step *= 2) {
-        u32 left = pull(v, lane - step);
+    u32 v = in[G] >> 8, lane = TX & 31, wave = TX / 32;
+    for (u32 step = 1; step < 32; step *= 2) {
+        u32 left = pull(v, LANE - step);
         if (lane >= step) v += left;
     }
-    if (lane == WAVE - 1) sums[wave] = v;
+    if (lane == 31) sums[wave] = v;
     sync();
     for (u32 w = 0; w < wave; w++)
         v += sums[w];

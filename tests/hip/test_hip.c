@@ -80,6 +80,7 @@ typedef struct llvm_bug {
 } llvm_bug;
 static const llvm_bug LLVM_BUGS[] = {
     {"byte_swap64", "gfx11", "O0"},
+    {"nested_breaks", "gfx9", "O0"},
 };
 
 static bool is_llvm_bug(const char *name, const char *target, const char *level) {
