@@ -269,6 +269,5 @@ void tw_emu_bind_special(emu_binding *b) {
     if (row->cls == EMU_CLASS_LDS) i->imm = b->bytes[0] | b->bytes[1] << 8;
     /* Which operands are relative: an immediate where the second source of the others stands. */
     if (row->exec == tw_emu_exec_gpr_index) i->imm = b->bytes[row->arg == EMU_INDEX_ON ? 1 : 0] & 15;
-    if (row->exec == tw_emu_exec_message) i->imm = b->bytes[0]; /* the number of the message is the source */
     i->exec = row->exec;
 }

@@ -191,12 +191,3 @@ void tw_emu_exec_vgpr_msb(tw_emu_wave *w, const emu_inst *i) {
 }
 
 void tw_emu_exec_clock(tw_emu_wave *w, const emu_inst *i) { tw_emu_scalar_write(w, &i->d, w->executed, 0); }
-
-/* Messages that ask for something: the time is the only answer that there is. */
-void tw_emu_exec_message(tw_emu_wave *w, const emu_inst *i) {
-    enum { GET_REALTIME = 131 };
-    if (i->imm == GET_REALTIME)
-        tw_emu_scalar_write(w, &i->d, w->executed, 0);
-    else
-        tw_emu_fatal(w, -1, "the emulator does not know this message (got %d)", (int)i->imm);
-}

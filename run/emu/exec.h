@@ -119,7 +119,6 @@ void tw_emu_exec_nop(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_endpgm(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_getpc(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_add_pc(tw_emu_wave *w, const emu_inst *i);
-void tw_emu_exec_message(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_setpc(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i);

@@ -1,9 +1,12 @@
 /* The groups of kernels. */
 #include "tests/hip/atomics.h"
+#include "tests/hip/builtins.h"
 #include "tests/hip/control.h"
 #include "tests/hip/floats.h"
 #include "tests/hip/halves.h"
 #include "tests/hip/integers.h"
+#include "tests/hip/lanes.h"
+#include "tests/hip/memory.h"
 #include "tests/hip/numeric.h"
 #include "tests/hip/scans.h"
 #include "tests/hip/sorts.h"
