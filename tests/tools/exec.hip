@@ -48,6 +48,14 @@ KERNEL past_end(unsigned *out, int first) {
     out[0] = args[first];
 }
 
+/* Three aligned dwords of a segment of three, which gfx9 loads as four. */
+KERNEL three(unsigned *out, int n) {
+    typedef unsigned triple __attribute__((ext_vector_type(3)));
+    triple v = *(const __attribute__((address_space(4))) triple *)__builtin_amdgcn_kernarg_segment_ptr();
+    __asm__ volatile("" ::"s"(v)); /* all of it */
+    out[0] = v.z;
+}
+
 /* One store and one load of LDS a work-item, a dword or four wide, at a stride. */
 typedef unsigned vector __attribute__((ext_vector_type(4)));
 

@@ -48,13 +48,15 @@ for target in gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200 gfx1201 gfx1250; do
     expect "dynamic_lds_$target" 0 '' exec_ k.hsaco reverse --grid 1 --block 4 --dynamic-lds 16 -d emu buf:a.bin zero:16:r.bin
     same "reversed_$target" r.bin 000080400000404000000040""0000803f
     # 16 values a work-item in scratch, or LDS, reached by one pointer; t times 0 + .. + 9, or that sum itself.
-    expect "flat_spaces_$target" 0 'scratch written +4096' exec_ k.hsaco scratch -g 1 -b 64 -d emu -p zero:256:s.bin i32:10
+    expect "flat_spaces_$target" 0 'scratch read +1280 scratch written +4096 lds read +1280 ' exec_ k.hsaco scratch -g 1 -b 64 -d emu -p zero:256:s.bin i32:10
     same "flat_sums_$target" s.bin "$(t=0; while [ $t -lt 64 ]; do
         if [ $((t % 2)) = 1 ]; then n=$((t * 45)); else n=45; fi
         printf '%02x%02x0000' $((n % 256)) $((n / 256)); t=$((t + 1)); done)"
     expect "hidden_arguments_$target" 0 '' exec_ k.hsaco hidden -g 5,3,2 -b 64,2,1 --dynamic-lds 4096 -d emu zero:56:h.bin
     same "hidden_values_$target" h.bin "050000000300000002000000""400000000200000001000000""000000000000000000000000""000000000000000000000000""0300000000100000"
     expect "kernarg_end_$target" 0 '' exec_ k.hsaco past_end -g 1 -b 1 -d emu zero:4 i32:2
+    expect "widened_$target" 0 '' exec_ k.hsaco three -g 1 -b 1 -d emu zero:4:n.bin i32:77
+    same "widened_value_$target" n.bin 4d000000
     expect "past_kernarg_$target" 1 "0 bytes past the end of 'kernarg segment' \(12 bytes" exec_ k.hsaco past_end -g 1 -b 1 -d emu zero:4 i32:3
     case $target in gfx950 | gfx1250) set -- 0 0 15 0 2 6 ;; *) set -- 0 1 31 0 4 12 ;; esac
     # Three lanes are in range, one is not.
