@@ -15,6 +15,7 @@
 #include "instances/measures.h"
 #include "ir/build.h"
 #include "ir/context.h"
+#include "ir/copy.h"
 #include "ir/interp.h"
 #include "ir/kernel.h"
 #include "ir/matrix.h"

@@ -82,7 +82,8 @@ typedef enum tw_fp8_kind { TW_FP8_NONE = 0, TW_FP8_OCP, TW_FP8_FNUZ } tw_fp8_kin
     X(WAVE64_BPERMUTE, 19, "wave64-bpermute", "ds_bpermute reaches all lanes of a wave of 64")           \
     X(PACKED_BF16, 20, "packed-bf16", "v_pk_mul_bf16 and v_pk_fma_bf16")                                 \
     X(PACKED_F32, 21, "packed-f32", "v_pk_mul_f32, v_pk_add_f32 and v_pk_fma_f32")                       \
-    X(MFMA_FLUSH, 22, "mfma-flush", "matrix instructions of f16 and bf16 flush denormals")
+    X(MFMA_FLUSH, 22, "mfma-flush", "matrix instructions of f16 and bf16 flush denormals")               \
+    X(LDS_DMA_WIDE, 23, "lds-dma-wide", "loads of 12 and 16 bytes a lane straight into LDS")
 
 typedef enum tw_arch_feature {
 #define TW_ARCH_FEATURE_BIT(NAME, bit, text, doc) TW_ARCH_HAS_##NAME = 1 << (bit),

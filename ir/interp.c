@@ -176,6 +176,14 @@ static tw_status run_op(tw_interp *in, const tw_op *op, unsigned depth) {
     case TW_OP_BUFFER_LOAD:
     case TW_OP_BUFFER_STORE:
     case TW_OP_BUFFER_ATOMIC_FADD: return tw_interp_buffer_access(in, op);
+    case TW_OP_ASYNC_COPY_TO_LDS:
+    case TW_OP_ASYNC_COPY_FROM_LDS:
+    case TW_OP_GLOBAL_LOAD_TO_LDS:
+    case TW_OP_BUFFER_LOAD_TO_LDS: return tw_interp_copy(in, op);
+    case TW_OP_TENSOR_LOAD_TO_LDS:
+    case TW_OP_TENSOR_STORE_FROM_LDS: return tw_interp_tensor_copy(in, op);
+    case TW_OP_ASYNC_WAIT:
+    case TW_OP_TENSOR_WAIT: return tw_interp_wait(in, op);
     case TW_OP_LDS_LOAD_TRANSPOSED:
     case TW_OP_GLOBAL_LOAD_TRANSPOSED: return tw_interp_transposed(in, op);
     case TW_OP_BARRIER:
@@ -330,7 +338,8 @@ static tw_status check_args(const tw_kernel *kernel, const tw_interp_arg *args, 
 static tw_status run_workgroup(tw_interp *in, const uint8_t *all) {
     for (uint32_t i = 0; i < in->object_count; i++)
         if (in->objects[i].written) memset(in->objects[i].written, 0, in->objects[i].size);
-    return run_block(in, &in->kernel->body, all, 0);
+    tw_status status = run_block(in, &in->kernel->body, all, 0);
+    return tw_interp_end_copies(in, status);
 }
 
 static tw_status run_grid(tw_interp *in) {

@@ -47,12 +47,18 @@ static access access_of(const tw_interp *in, const tw_op *op) {
 static tw_status check_written(const tw_interp *in, const access *a, const tw_interp_object *object,
                                uint64_t offset) {
     if (!object->written) return TW_OK;
-    for (unsigned i = 0; i < a->bytes; i++)
+    for (unsigned i = 0; i < a->bytes; i++) {
+        if (object->written[offset + i] == TW_INTERP_COPY_UNDER_WAY)
+            return tw_interp_refuse(in, a->op, a->item,
+                                    "the copy to LDS must be waited for before what it writes is touched "
+                                    "(got byte %" PRIu64 " of %s)",
+                                    offset + i, object->name);
         if (a->loads && !object->written[offset + i])
             return tw_interp_refuse(in, a->op, a->item,
                                     "LDS must be written before it is read (got byte %" PRIu64 " of %s)",
                                     offset + i, object->name);
-    if (a->stores) memset(object->written + offset, 1, a->bytes);
+    }
+    if (a->stores) memset(object->written + offset, TW_INTERP_WRITTEN, a->bytes);
     return TW_OK;
 }
 
@@ -74,6 +80,20 @@ static tw_status locate(const tw_interp *in, const access *a, uint64_t object_in
                                 "a readonly parameter must not be written (got a store to %s)", object->name);
     *bytes = object->bytes + offset;
     return check_written(in, a, object, (uint64_t)offset);
+}
+
+tw_status tw_interp_locate(const tw_interp *in, const tw_interp_access *request, uint8_t **bytes,
+                           uint8_t **flags) {
+    const tw_interp_object *object = &in->objects[request->object];
+    access a = {.op = request->op,
+                .item = request->item,
+                .loads = !request->stores,
+                .stores = request->stores,
+                .bytes = request->bytes,
+                .align = request->align};
+    tw_status status = locate(in, &a, request->object, request->offset, bytes);
+    *flags = status || !object->written ? NULL : object->written + request->offset;
+    return status;
 }
 
 static void add_elements(const access *a, uint64_t *elements) {
@@ -117,6 +137,12 @@ static bool move(const tw_interp *in, tw_value pointer, tw_value index, uint32_t
 
 static tw_status refuse_overflow(const tw_interp *in, const tw_op *op, uint32_t item) {
     return tw_interp_refuse(in, op, item, "an address must fit in 64 bits (got an index past that)");
+}
+
+tw_status tw_interp_element(const tw_interp *in, const tw_op *op, uint32_t pointer, uint32_t item,
+                            int64_t *offset) {
+    if (move(in, op->operands[pointer], op->operands[pointer + 1], item, offset)) return TW_OK;
+    return refuse_overflow(in, op, item);
 }
 
 tw_status tw_interp_ptr_offset(tw_interp *in, const tw_op *op) {

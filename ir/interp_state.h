@@ -15,13 +15,16 @@ typedef struct tw_interp_slot {
     uint32_t step;  /* words from one work-item to the next; 0 where all have the same value */
 } tw_interp_slot;
 
+/* What a byte of LDS holds. */
+enum { TW_INTERP_NOTHING = 0, TW_INTERP_WRITTEN, TW_INTERP_COPY_UNDER_WAY };
+
 /* What a pointer points into: the memory of a parameter or an LDS array. */
 typedef struct tw_interp_object {
     uint8_t *bytes;
     uint64_t size;
     const char *name;
     bool writable;
-    uint8_t *written; /* LDS: which bytes hold something; NULL for global memory */
+    uint8_t *written; /* LDS: a tw_interp_flag for each byte; NULL for global memory */
 } tw_interp_object;
 
 typedef struct tw_interp {
@@ -31,12 +34,13 @@ typedef struct tw_interp {
     bool flush; /* f32 denormals */
     uint32_t grid[3], block[3], group[3];
     uint32_t items, wave_size;
-    tw_interp_slot *slots;     /* by value id */
-    const uint8_t *active;     /* by work-item: executes the current op */
-    uint8_t **masks;           /* by depth of regions: two masks */
-    uint64_t *carried;         /* the values of one yield, while they are assigned */
-    void *product;             /* of ir/interp_matrix.c */
-    tw_interp_object *objects; /* those of the parameters first */
+    tw_interp_slot *slots;         /* by value id */
+    const uint8_t *active;         /* by work-item: executes the current op */
+    uint8_t **masks;               /* by depth of regions: two masks */
+    uint64_t *carried;             /* the values of one yield, while they are assigned */
+    struct tw_interp_copy *copies; /* under way, oldest first */
+    void *product;                 /* of ir/interp_matrix.c */
+    tw_interp_object *objects;     /* those of the parameters first */
     uint32_t object_count;
     uint64_t ops, max_ops; /* executed, and how many may be */
 } tw_interp;
@@ -92,5 +96,28 @@ tw_status tw_interp_buffer_rsrc(tw_interp *in, const tw_op *op);
 tw_status tw_interp_pointer_access(tw_interp *in, const tw_op *op);
 tw_status tw_interp_buffer_access(tw_interp *in, const tw_op *op);
 tw_status tw_interp_transposed(tw_interp *in, const tw_op *op);
+
+/* One access that another file makes. */
+typedef struct tw_interp_access {
+    const tw_op *op;
+    uint32_t item;
+    uint64_t object;
+    int64_t offset;
+    unsigned bytes, align;
+    bool stores; /* it loads otherwise */
+} tw_interp_access;
+/* Checks it as any other access, and finds its bytes and, in LDS, their flags (`flags` is NULL otherwise). */
+tw_status tw_interp_locate(const tw_interp *in, const tw_interp_access *access, uint8_t **bytes,
+                           uint8_t **flags);
+/* The byte offset of a pointer moved by an index; refuses one past 64 bits. */
+tw_status tw_interp_element(const tw_interp *in, const tw_op *op, uint32_t pointer, uint32_t item,
+                            int64_t *offset);
+
+/* ---- ir/interp_copy.c: copies that are done when the program waits for them, no earlier ---- */
+tw_status tw_interp_copy(tw_interp *in, const tw_op *op);
+tw_status tw_interp_tensor_copy(tw_interp *in, const tw_op *op);
+tw_status tw_interp_wait(tw_interp *in, const tw_op *op);
+/* At the end of a workgroup: nothing may be under way. Returns `status` if that is an error already. */
+tw_status tw_interp_end_copies(tw_interp *in, tw_status status);
 
 #endif

@@ -162,8 +162,8 @@ static tw_status check_operand(tw_interp *in, const tw_op *op, uint32_t operand)
 
 tw_status tw_interp_check_uniform(tw_interp *in, const tw_op *op) {
     const tw_op_info *row = tw_op_info_get(op->opcode);
-    for (uint32_t i = 0; i < row->operand_count; i++) {
-        if (!tw_type_class_is_uniform(row->operands[i])) continue;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!tw_type_class_is_uniform(tw_op_operand_class(row, i))) continue;
         tw_status status = check_operand(in, op, i);
         if (status) return status;
     }

@@ -48,7 +48,7 @@ _Static_assert(ROW_COUNT < UINT8_MAX, "row_of holds a row's place in a byte");
 #define CLASS_COUNT(...) (sizeof((const tw_type_class[]){T_NONE, __VA_ARGS__}) / sizeof(tw_type_class) - 1)
 #define ATTR_COUNT(...)  (sizeof((const tw_attr_info[]){A_BOOL(NULL), __VA_ARGS__}) / sizeof(tw_attr_info) - 1)
 /* An empty argument reads as +0, which is T_NONE. */
-#define IS_MORE(type_class)            ((type_class + 0) == T_MORE)
+#define IS_MORE(type_class)            ((type_class + 0) >= T_MORE)
 #define HAS_MORE(...)                  HAS_MORE_5(__VA_ARGS__, T_NONE, T_NONE, T_NONE, T_NONE, T_NONE)
 #define HAS_MORE_5(a, b, c, d, e, ...) (IS_MORE(a) || IS_MORE(b) || IS_MORE(c) || IS_MORE(d) || IS_MORE(e))
 
@@ -119,6 +119,7 @@ const char *tw_type_class_text(tw_type_class type_class) {
     case T_RSRC: return "a buffer resource";
     case T_UNIFORM_I32: return "i32, the same in all lanes";
     case T_UNIFORM_GPTR: return "a global pointer, the same in all lanes";
+    case T_UNIFORM_LPTR: return "an LDS pointer, the same in all lanes";
     case T_PTR: return "a pointer";
     case T_GPTR: return "a global pointer";
     case T_LPTR: return "an LDS pointer";
@@ -126,6 +127,7 @@ const char *tw_type_class_text(tw_type_class type_class) {
     case T_SAME0: return "the type of operand 0";
     case T_SAME1: return "the type of operand 1";
     case T_MORE: return "any number of operands";
+    case T_MORE_UNIFORM_I32: return "any number of i32 operands, the same in all lanes";
     }
     return "unknown";
 }
@@ -176,12 +178,14 @@ bool tw_type_in_class(const tw_type *type, tw_type_class type_class) {
     case T_PTR: return type->kind == TW_TYPE_POINTER;
     case T_UNIFORM_GPTR:
     case T_GPTR: return type->kind == TW_TYPE_POINTER && type->space == TW_GLOBAL;
+    case T_UNIFORM_LPTR:
     case T_LPTR: return type->kind == TW_TYPE_POINTER && type->space == TW_LDS;
     case T_ANY: return type->kind != TW_TYPE_TOKEN;
     case T_NONE:
     case T_SAME0:
     case T_SAME1:
-    case T_MORE: return false;
+    case T_MORE:
+    case T_MORE_UNIFORM_I32: return false;
     }
     return false;
 }
@@ -202,9 +206,16 @@ tw_type_class tw_result_given_class(tw_result_rule rule) {
 }
 
 bool tw_type_class_is_uniform(tw_type_class type_class) {
-    return type_class == T_RSRC || type_class == T_UNIFORM_I32 || type_class == T_UNIFORM_GPTR;
+    return type_class == T_RSRC || type_class == T_UNIFORM_I32 || type_class == T_UNIFORM_GPTR ||
+           type_class == T_UNIFORM_LPTR;
 }
 
 bool tw_effect_is_whole_wave(tw_effect effect) {
-    return effect == E_WHOLE_WAVE || effect == E_WAVE_READS_GLOBAL || effect == E_WAVE_READS_LDS;
+    return effect == E_WHOLE_WAVE || effect == E_WAVE_READS_GLOBAL || effect == E_WAVE_READS_LDS ||
+           effect == E_WAVE_ASYNC_COPY;
+}
+
+tw_type_class tw_op_operand_class(const tw_op_info *info, uint32_t index) {
+    if (index < info->operand_count) return info->operands[index];
+    return info->operands[info->operand_count] == T_MORE_UNIFORM_I32 ? T_UNIFORM_I32 : T_ANY;
 }

@@ -28,13 +28,15 @@ typedef enum tw_type_class {
     T_RSRC,           /* the same in all active lanes of the wave */
     T_UNIFORM_I32,    /* T_I32, the same in all active lanes of the wave */
     T_UNIFORM_GPTR,   /* T_GPTR, the same in all active lanes of the wave */
+    T_UNIFORM_LPTR,   /* T_LPTR, the same in all active lanes of the wave */
     T_PTR,
     T_GPTR,
     T_LPTR,
-    T_ANY,   /* any type but a token */
-    T_SAME0, /* the type of operand 0 */
-    T_SAME1, /* the type of operand 1 */
-    T_MORE,  /* any number of operands from here on; only as the last one */
+    T_ANY,              /* any type but a token */
+    T_SAME0,            /* the type of operand 0 */
+    T_SAME1,            /* the type of operand 1 */
+    T_MORE,             /* any number of operands from here on; only as the last one */
+    T_MORE_UNIFORM_I32, /* T_MORE, all of them T_UNIFORM_I32 */
 } tw_type_class;
 
 typedef enum tw_result_rule {
@@ -66,6 +68,9 @@ typedef enum tw_effect {
     E_WHOLE_WAVE,
     E_WAVE_READS_GLOBAL,
     E_WAVE_READS_LDS,
+    E_ASYNC_COPY,
+    E_WAVE_ASYNC_COPY,
+    E_ASYNC_WAIT,
     E_READS_GLOBAL,
     E_WRITES_GLOBAL,
     E_GLOBAL_RMW,
@@ -114,6 +119,8 @@ bool tw_type_in_class(const tw_type *type, tw_type_class type_class); /* not for
 tw_type_class tw_result_given_class(tw_result_rule rule);
 /* Operands of the class must be the same in all active lanes of the wave. */
 bool tw_type_class_is_uniform(tw_type_class type_class);
+/* What operand `index` must be, T_ANY for those of T_MORE. */
+tw_type_class tw_op_operand_class(const tw_op_info *info, uint32_t index);
 /* All lanes of the wave must be active at ops of that effect. */
 bool tw_effect_is_whole_wave(tw_effect effect);
 

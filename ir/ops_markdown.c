@@ -6,35 +6,37 @@
 #include "ir/op_info.h"
 
 /* X(class, what tables call it): classes that rows name. */
-#define CLASSES(X)                        \
-    X(T_INT, "int")                       \
-    X(T_I32V, "i32s")                     \
-    X(T_LOGIC, "logic")                   \
-    X(T_FLOAT, "float")                   \
-    X(T_F32V, "f32s")                     \
-    X(T_FP8, "fp8")                       \
-    X(T_ANY_FLOAT, "any float")           \
-    X(T_LOGIC_OR_FLOAT, "logic or float") \
-    X(T_COND, "condition")                \
-    X(T_I1, "i1")                         \
-    X(T_I32, "i32")                       \
-    X(T_INDEX, "index")                   \
-    X(T_WORD32, "word")                   \
-    X(T_BITS, "bits")                     \
-    X(T_DATA, "data")                     \
-    X(T_ATOMIC, "atomic")                 \
-    X(T_ELEMENT, "element")               \
-    X(T_VECTOR, "vector")                 \
-    X(T_RSRC, "rsrc")                     \
-    X(T_UNIFORM_I32, "uniform i32")       \
-    X(T_UNIFORM_GPTR, "uniform pointer")  \
-    X(T_PTR, "pointer")                   \
-    X(T_GPTR, "global pointer")           \
-    X(T_LPTR, "LDS pointer")              \
-    X(T_ANY, "any")                       \
-    X(T_SAME0, "as 0")                    \
-    X(T_SAME1, "as 1")                    \
-    X(T_MORE, "...")
+#define CLASSES(X)                           \
+    X(T_INT, "int")                          \
+    X(T_I32V, "i32s")                        \
+    X(T_LOGIC, "logic")                      \
+    X(T_FLOAT, "float")                      \
+    X(T_F32V, "f32s")                        \
+    X(T_FP8, "fp8")                          \
+    X(T_ANY_FLOAT, "any float")              \
+    X(T_LOGIC_OR_FLOAT, "logic or float")    \
+    X(T_COND, "condition")                   \
+    X(T_I1, "i1")                            \
+    X(T_I32, "i32")                          \
+    X(T_INDEX, "index")                      \
+    X(T_WORD32, "word")                      \
+    X(T_BITS, "bits")                        \
+    X(T_DATA, "data")                        \
+    X(T_ATOMIC, "atomic")                    \
+    X(T_ELEMENT, "element")                  \
+    X(T_VECTOR, "vector")                    \
+    X(T_RSRC, "rsrc")                        \
+    X(T_UNIFORM_I32, "uniform i32")          \
+    X(T_UNIFORM_GPTR, "uniform pointer")     \
+    X(T_UNIFORM_LPTR, "uniform LDS pointer") \
+    X(T_PTR, "pointer")                      \
+    X(T_GPTR, "global pointer")              \
+    X(T_LPTR, "LDS pointer")                 \
+    X(T_ANY, "any")                          \
+    X(T_SAME0, "as 0")                       \
+    X(T_SAME1, "as 1")                       \
+    X(T_MORE, "...")                         \
+    X(T_MORE_UNIFORM_I32, "uniform i32 ...")
 
 static const char *const class_names[] = {
 #define X(type_class, name) [type_class] = name,
@@ -63,6 +65,9 @@ static const char *effect_name(tw_effect effect) {
     static const char *const names[] = {
         [E_PURE] = "pure",
         [E_CROSS_LANE] = "reads lanes",
+        [E_ASYNC_COPY] = "copies, asynchronously",
+        [E_WAVE_ASYNC_COPY] = "copies, asynchronously, all lanes active",
+        [E_ASYNC_WAIT] = "waits for copies",
         [E_WAVE_READS_GLOBAL] = "reads global, all lanes active",
         [E_WAVE_READS_LDS] = "reads LDS, all lanes active",
         [E_WHOLE_WAVE] = "reads lanes, all active",

@@ -55,7 +55,7 @@ static const tw_type *operand_type(const tw_check *check, uint32_t index) {
 
 static tw_status check_operand(const tw_check *check, uint32_t index, const tw_type *type) {
     const tw_op_info *info = check->info;
-    tw_type_class wanted = index < info->operand_count ? info->operands[index] : T_ANY;
+    tw_type_class wanted = tw_op_operand_class(info, index);
     if (wanted == T_SAME0 || wanted == T_SAME1) {
         uint32_t other = wanted == T_SAME1;
         const tw_type *model = operand_type(check, other);

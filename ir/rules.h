@@ -30,6 +30,10 @@ const char *tw_kernel_where(const tw_kernel *kernel);
 
 /* "op: needs gfx950 or gfx1250 (got gfx942)" where the target lacks the feature. */
 tw_status tw_check_feature(const tw_check *check, tw_arch_feature feature);
+/* "op: what needs ..." */
+tw_status tw_check_feature_of(const tw_check *check, const char *what, tw_arch_feature feature);
+/* Attribute 0 is a cache policy for such accesses on the target. */
+tw_status tw_check_cache_policy(const tw_check *check, tw_cache_op cache_op);
 /* The workgroup consists of whole waves. */
 tw_status tw_check_whole_waves(const tw_check *check);
 /* "op: what needs gfx942 or gfx950 (got gfx90a)". `targets`: 1 << tw_arch of each. */

@@ -230,7 +230,7 @@ tw_status tw_rule_access(const tw_check *check) {
     return tw_refuse(check, TW_ERR_INVALID, "align must be a power of two (got %" PRId64 ")", align->as.i);
 }
 
-static tw_status check_cache_policy(const tw_check *check, tw_cache_op cache_op) {
+tw_status tw_check_cache_policy(const tw_check *check, tw_cache_op cache_op) {
     const tw_attr *policy = &check->op->attrs[0];
     if (policy->kind == TW_ATTR_NONE) return TW_OK;
     tw_target target = check->kernel->target;
@@ -245,12 +245,12 @@ static tw_status check_cache_policy(const tw_check *check, tw_cache_op cache_op)
     return status;
 }
 
-tw_status tw_rule_buffer_load(const tw_check *check) { return check_cache_policy(check, TW_CACHE_LOAD); }
+tw_status tw_rule_buffer_load(const tw_check *check) { return tw_check_cache_policy(check, TW_CACHE_LOAD); }
 
-tw_status tw_rule_buffer_store(const tw_check *check) { return check_cache_policy(check, TW_CACHE_STORE); }
+tw_status tw_rule_buffer_store(const tw_check *check) { return tw_check_cache_policy(check, TW_CACHE_STORE); }
 
 tw_status tw_rule_buffer_atomic(const tw_check *check) {
-    tw_status status = check_cache_policy(check, TW_CACHE_ATOMIC);
+    tw_status status = tw_check_cache_policy(check, TW_CACHE_ATOMIC);
     if (status) return status;
     return check_packed_atomic(check, type_of_operand(check, 0), TW_ARCH_HAS_PACKED_F16_BUFFER_ATOMIC,
                                TW_ARCH_HAS_PACKED_BF16_BUFFER_ATOMIC);

@@ -36,12 +36,16 @@ tw_status tw_refuse_target(const tw_check *check, const char *what, uint32_t tar
     return TW_ERR_UNSUPPORTED;
 }
 
-tw_status tw_check_feature(const tw_check *check, tw_arch_feature feature) {
+tw_status tw_check_feature_of(const tw_check *check, const char *what, tw_arch_feature feature) {
     uint32_t targets = 0;
     for (unsigned arch = 1; arch < TW_ARCH_COUNT; arch++)
         if (tw_arch_get((tw_arch)arch)->features & (uint32_t)feature) targets |= 1u << arch;
     if (targets >> check->kernel->target.arch & 1) return TW_OK;
-    return tw_refuse_target(check, "", targets);
+    return tw_refuse_target(check, what, targets);
+}
+
+tw_status tw_check_feature(const tw_check *check, tw_arch_feature feature) {
+    return tw_check_feature_of(check, "", feature);
 }
 
 static tw_status refuse_atom(const tw_check *check, const char *name) {

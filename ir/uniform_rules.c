@@ -55,8 +55,9 @@ static const char *cause_name(const checker *c, tw_value value) {
 }
 
 static void check_operands(checker *c, const tw_op *op, const tw_op_info *info) {
-    for (uint32_t i = 0; i < info->operand_count; i++) {
-        if (!tw_type_class_is_uniform(info->operands[i]) || c->levels[op->operands[i].id]) continue;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!tw_type_class_is_uniform(tw_op_operand_class(info, i)) || c->levels[op->operands[i].id])
+            continue;
         c->status = tw_refuse_op(c->kernel, op, c->diag, TW_ERR_INVALID,
                                  "operand %" PRIu32
                                  " must be the same in all lanes of the wave (got one that depends on %s)",

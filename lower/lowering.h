@@ -153,6 +153,9 @@ void tw_ll_flushed_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rul
 void tw_ll_flushed_fma(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule);
 void tw_ll_flushed_call(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule);
 
+/* The address of element `index` from `pointer` on (lower/memory.c). */
+tw_ref tw_ll_element_address(tw_lowering *l, tw_value pointer, tw_value index);
+
 /* ---- bf16 (lower/bf16.c): values of type `type`, whose scalar is bf16, and f32 with the same lanes ---- */
 
 tw_ref tw_ll_widen(tw_lowering *l, const tw_type *type, tw_ref value);

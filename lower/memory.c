@@ -64,7 +64,7 @@ void tw_ll_ptr_offset(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
               op->operands[0], tw_ll_type_of(l, op->operands[1]), op->operands[1]);
 }
 
-static tw_ref element_address(tw_lowering *l, tw_value pointer, tw_value index) {
+tw_ref tw_ll_element_address(tw_lowering *l, tw_value pointer, tw_value index) {
     const tw_type *type = tw_ll_type_of(l, pointer);
     return tw_ll_let(l, "getelementptr %t, %t %v, %t %v", tw_type_scalar(type->scalar), type, pointer,
                      tw_ll_type_of(l, index), index);
@@ -88,7 +88,7 @@ static access access_of(tw_lowering *l, const tw_op *op, unsigned pointer) {
     int64_t align = tw_ll_attr(op, 0);
     return (access){
         .pointer = type,
-        .address = element_address(l, op->operands[pointer], op->operands[pointer + 1]),
+        .address = tw_ll_element_address(l, op->operands[pointer], op->operands[pointer + 1]),
         .align = align ? (unsigned)align : tw_scalar_bits(type->scalar) / 8,
         .nontemporal = type->space == TW_GLOBAL && tw_ll_attr(op, 1),
     };
@@ -158,14 +158,14 @@ void tw_ll_store(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
 void tw_ll_load_transposed(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     const tw_type *type = tw_ll_type_of(l, op->first_result), *words = tw_ll_like(type, TW_I16);
     const tw_type *pointer = tw_ll_type_of(l, op->operands[0]);
-    tw_ref address = element_address(l, op->operands[0], op->operands[1]);
+    tw_ref address = tw_ll_element_address(l, op->operands[0], op->operands[1]);
     set_data(l, op, words, tw_ll_let(l, "call %t %I(%t %r)", words, rule->intrinsic, pointer, address));
 }
 
 void tw_ll_global_atomic_fadd(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const tw_type *type = tw_ll_type_of(l, op->operands[0]);
-    tw_ref address = element_address(l, op->operands[1], op->operands[2]);
+    tw_ref address = tw_ll_element_address(l, op->operands[1], op->operands[2]);
     if (type->lanes == 2 && tw_ll_has(l, TW_LL_GLOBAL_FADD_V2F16)) { /* where atomicrmw takes no vectors */
         tw_ll_let(l, "call %t %I(ptr addrspace(1) %r, %t %v)", type, TW_LL_GLOBAL_FADD_V2F16, address, type,
                   op->operands[0]);
@@ -182,7 +182,7 @@ void tw_ll_global_atomic_fadd(tw_lowering *l, const tw_op *op, const tw_ll_rule 
 
 void tw_ll_lds_atomic_fadd(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
-    tw_ref address = element_address(l, op->operands[1], op->operands[2]);
+    tw_ref address = tw_ll_element_address(l, op->operands[1], op->operands[2]);
     tw_ll_let(l, "atomicrmw fadd ptr addrspace(3) %r, %t %v syncscope(\"workgroup\") monotonic, align 4",
               address, tw_ll_type_of(l, op->operands[0]), op->operands[0]);
 }

@@ -1,6 +1,7 @@
 #include "tests/ir/all_ops.h"
 
 #include "arch/transpose.h"
+#include "ir/copy.h"
 #include "ir/matrix.h"
 #include "ir/op_info.h"
 
@@ -422,6 +423,69 @@ static void build_transposed(maker *m) {
         keep(m, tw_global_load_transposed(b, m->halves, first));
 }
 
+static void build_copies(maker *m) {
+    keep(m, m->item);
+    tw_builder *b = m->b;
+    tw_value two = tw_i32(b, 2), zero = tw_i32(b, 0), sixteen = tw_i32(b, 16), three = tw_i32(b, 3);
+    tw_value array = tw_lds_alloc(b, TW_F16, 4096, 16);
+    tw_value place = tw_mul(b, m->item, two);
+    if (has(m, TW_ARCH_HAS_ASYNC_LDS)) {
+        tw_value far = tw_shl(b, m->item, three), four = tw_i32(b, 2048);
+        tw_value more = tw_or(b, far, four);
+        tw_async_copy_to_lds(b, m->halves, place, array, place, 4, 0);
+        tw_async_wait(b, 0);
+        tw_barrier(b, TW_FENCE_LDS);
+        keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, place, 0));
+        tw_barrier(b, TW_FENCE_LDS);
+        tw_async_copy_to_lds(b, m->halves, far, array, far, 16, 0);
+        tw_async_copy_to_lds(b, m->halves, far, array, more, 8, 0);
+        tw_async_wait(b, 1);
+        keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, far, 0));
+        tw_async_wait(b, 0);
+        keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 4), array, more, 0));
+        tw_async_copy_from_lds(b, array, far, m->halves, far, 16, 0);
+        tw_async_wait(b, 0);
+    }
+    if (has(m, TW_ARCH_HAS_LDS_DMA)) {
+        tw_value wave = tw_wave_id(b), seven = tw_i32(b, 7), rsrc = m->in_rsrc;
+        tw_value start = tw_shl(b, wave, seven);
+        tw_value base = tw_ptr_offset(b, array, start);
+        tw_global_load_to_lds(b, m->halves, place, base, 4, 0);
+        tw_async_wait(b, 0);
+        tw_barrier(b, TW_FENCE_LDS);
+        keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, place, 0));
+        tw_barrier(b, TW_FENCE_LDS);
+        tw_buffer_load_to_lds(b, rsrc, zero, sixteen, base, 4, 0);
+        if (has(m, TW_ARCH_HAS_LDS_DMA_WIDE)) {
+            tw_value upper = tw_i32(b, 2048), far = tw_shl(b, wave, tw_i32(b, 9));
+            tw_value high = tw_ptr_offset(b, array, upper), own = tw_ptr_offset(b, high, far);
+            tw_buffer_load_to_lds(b, rsrc, zero, zero, own, 16, 0);
+        }
+        tw_async_wait(b, 0);
+        tw_barrier(b, TW_FENCE_LDS);
+        keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, place, 0));
+    }
+    if (has(m, TW_ARCH_HAS_TENSOR_COPY)) {
+        tw_value wave = tw_wave_id(b), ten = tw_i32(b, 10), hundred = tw_i32(b, 100);
+        tw_value start = tw_shl(b, wave, ten), five = tw_i32(b, 5);
+        tw_value base = tw_ptr_offset(b, array, start);
+        tw_tensor_tile tile = {.rank = 2, .tile = {16, 8}, .extents = {sixteen, five}, .strides = {hundred}};
+        tile.pad_interval = 8;
+        tile.pad_amount = 2;
+        tw_barrier(b, TW_FENCE_LDS);
+        tw_tensor_load_to_lds(b, base, m->halves, &tile, 0);
+        tw_tensor_wait(b, 0);
+        tw_tensor_tile cube = {
+            .rank = 3, .tile = {4, 2, 2}, .extents = {five, five, two}, .strides = {sixteen, hundred}};
+        tw_tensor_load_to_lds(b, base, m->halves, &cube, 0);
+        tw_tensor_wait(b, 0);
+        tw_tensor_tile line = {.rank = 1, .tile = {16}, .extents = {five}};
+        tw_tensor_store_from_lds(b, base, m->halves, &line, 0);
+        tw_tensor_wait(b, 0);
+        keep(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), base, zero, 0));
+    }
+}
+
 static void build_constants(maker *m) {
     static const struct {
         tw_scalar scalar;
@@ -468,6 +532,7 @@ static const struct {
     {"control", build_control, {.workgroup_size = 64, .min_waves_per_eu = 2}, TW_I1},
     {"matrices", build_matrices, {.workgroup_size = 64}, TW_I1},
     {"transposed", build_transposed, {.workgroup_size = 64}, TW_I1},
+    {"copies", build_copies, {.workgroup_size = 128}, TW_I1},
     {"constants", build_constants, {.workgroup_size = 1024}, TW_I1},
 };
 

@@ -19,6 +19,14 @@ static bool is_served(tw_target target, tw_opcode opcode) {
     case TW_OP_FPTRUNC_SAT: return arch->fp8 != TW_FP8_NONE;
     case TW_OP_LDS_LOAD_TRANSPOSED: return arch->arch == TW_ARCH_GFX950 || arch->arch == TW_ARCH_GFX1250;
     case TW_OP_GLOBAL_LOAD_TRANSPOSED: return arch->arch >= TW_ARCH_GFX1200 && target.wave_size == 32;
+    case TW_OP_ASYNC_COPY_TO_LDS:
+    case TW_OP_ASYNC_COPY_FROM_LDS:
+    case TW_OP_TENSOR_LOAD_TO_LDS:
+    case TW_OP_TENSOR_STORE_FROM_LDS:
+    case TW_OP_TENSOR_WAIT: return arch->arch == TW_ARCH_GFX1250;
+    case TW_OP_GLOBAL_LOAD_TO_LDS:
+    case TW_OP_BUFFER_LOAD_TO_LDS: return arch->arch <= TW_ARCH_GFX950;
+    case TW_OP_ASYNC_WAIT: return arch->arch <= TW_ARCH_GFX950 || arch->arch == TW_ARCH_GFX1250;
     case TW_OP_BARRIER_SIGNAL:
     case TW_OP_BARRIER_WAIT: return arch->arch >= TW_ARCH_GFX1200;
     default: return true;

@@ -128,10 +128,12 @@ static void classes_take_their_types(void **state) {
         {T_GPTR, " global "},
         {T_UNIFORM_GPTR, " global "},
         {T_LPTR, " lds "},
+        {T_UNIFORM_LPTR, " lds "},
         {T_NONE, " "},
         {T_SAME0, " "},
         {T_SAME1, " "},
         {T_MORE, " "},
+        {T_MORE_UNIFORM_I32, " "},
     };
     const struct {
         const char *name;

@@ -1,6 +1,7 @@
 #include "tests/lower/op_kernels.h"
 
 #include "arch/transpose.h"
+#include "ir/copy.h"
 #include "ir/matrix.h"
 #include "tests/lower/op_maker.h"
 
@@ -576,6 +577,70 @@ static void build_transposed(maker *m) {
     }
 }
 
+static void build_copies(maker *m) {
+    tw_value seen = maker_load(m, tw_type_scalar(TW_I32));
+    maker_store(m, seen);
+    tw_builder *b = m->b;
+    tw_value two = tw_i32(b, 2), zero = tw_i32(b, 0), sixteen = tw_i32(b, 16), three = tw_i32(b, 3);
+    tw_value array = tw_lds_alloc(b, TW_F16, 4096, 16);
+    tw_value place = tw_mul(b, m->tid, two);
+    if (has(m, TW_ARCH_HAS_ASYNC_LDS)) {
+        tw_value far = tw_shl(b, m->tid, three), four = tw_i32(b, 2048);
+        tw_value more = tw_or(b, far, four);
+        tw_async_copy_to_lds(b, m->pointers[TW_F16], place, array, place, 4, 0);
+        tw_async_wait(b, 0);
+        tw_barrier(b, TW_FENCE_LDS);
+        maker_store(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, place, 0));
+        tw_barrier(b, TW_FENCE_LDS);
+        tw_async_copy_to_lds(b, m->pointers[TW_F16], far, array, far, 16, 0);
+        tw_async_copy_to_lds(b, m->pointers[TW_F16], far, array, more, 8, 0);
+        tw_async_wait(b, 1);
+        maker_store(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, far, 0));
+        tw_async_wait(b, 0);
+        maker_store(m, tw_lds_load(b, tw_type_vector(TW_F16, 4), array, more, 0));
+        tw_async_copy_from_lds(b, array, far, m->pointers[TW_F16], far, 16, 0);
+        tw_async_wait(b, 0);
+    }
+    if (has(m, TW_ARCH_HAS_LDS_DMA)) {
+        tw_value wave = tw_wave_id(b), seven = tw_i32(b, 7), rsrc = whole_buffer(m, TW_F16);
+        tw_value start = tw_shl(b, wave, seven);
+        tw_value base = tw_ptr_offset(b, array, start);
+        tw_global_load_to_lds(b, m->pointers[TW_F16], place, base, 4, 0);
+        tw_async_wait(b, 0);
+        tw_barrier(b, TW_FENCE_LDS);
+        maker_store(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, place, 0));
+        tw_barrier(b, TW_FENCE_LDS);
+        tw_buffer_load_to_lds(b, rsrc, zero, sixteen, base, 4, 0);
+        if (has(m, TW_ARCH_HAS_LDS_DMA_WIDE)) {
+            tw_value upper = tw_i32(b, 2048), far = tw_shl(b, wave, tw_i32(b, 9));
+            tw_value high = tw_ptr_offset(b, array, upper), own = tw_ptr_offset(b, high, far);
+            tw_buffer_load_to_lds(b, rsrc, zero, zero, own, 16, 0);
+        }
+        tw_async_wait(b, 0);
+        tw_barrier(b, TW_FENCE_LDS);
+        maker_store(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), array, place, 0));
+    }
+    if (has(m, TW_ARCH_HAS_TENSOR_COPY)) {
+        tw_value wave = tw_wave_id(b), ten = tw_i32(b, 10), hundred = tw_i32(b, 100);
+        tw_value start = tw_shl(b, wave, ten), five = tw_i32(b, 5);
+        tw_value base = tw_ptr_offset(b, array, start);
+        tw_tensor_tile tile = {.rank = 2, .tile = {16, 8}, .extents = {sixteen, five}, .strides = {hundred}};
+        tile.pad_interval = 8;
+        tile.pad_amount = 2;
+        tw_barrier(b, TW_FENCE_LDS);
+        tw_tensor_load_to_lds(b, base, m->pointers[TW_F16], &tile, 0);
+        tw_tensor_wait(b, 0);
+        tw_tensor_tile cube = {
+            .rank = 3, .tile = {4, 2, 2}, .extents = {five, five, two}, .strides = {sixteen, hundred}};
+        tw_tensor_load_to_lds(b, base, m->pointers[TW_F16], &cube, 0);
+        tw_tensor_wait(b, 0);
+        tw_tensor_tile line = {.rank = 1, .tile = {16}, .extents = {five}};
+        tw_tensor_store_from_lds(b, base, m->pointers[TW_F16], &line, 0);
+        tw_tensor_wait(b, 0);
+        maker_store(m, tw_lds_load(b, tw_type_vector(TW_F16, 2), base, zero, 0));
+    }
+}
+
 /* clang-format off */
 static const struct {
     const char *name;
@@ -616,6 +681,7 @@ static const struct {
     {"lds",               build_lds,                128, 1, 1, false, true},
     {"matrices",          build_matrices,           64,  1, 1, false, false},
     {"transposed",        build_transposed,         64,  1, 1, false, false},
+    {"copies",            build_copies,             128, 1, 1, false, false},
     {"control",           build_control,            64,  1, 1, false, true},
 };
 /* clang-format on */

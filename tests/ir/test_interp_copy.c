@@ -1,0 +1,86 @@
+/* Asynchronous copies in the interpreter: done at the wait and no earlier, tiles with zeros and padding. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "tests/ir/run_text.h"
+
+#define HEAD(target)                                                                     \
+    "tile.kernel @k target(\"" target                                                    \
+    "\") workgroup(64) (%in: ptr<i32, global>, %out: ptr<i32, global>) {\n"              \
+    "%l = tile.lds_alloc {count = 1024} : ptr<i32, lds>\n%t = gpu.workitem_id x : i32\n" \
+    "%far = arith.add %t, 64 : i32\n"
+#define COPY(index) "tile.async_copy_to_lds %in, " index ", %l, " index " {bytes = 4} : ptr<i32, global>\n"
+#define WAIT(n)     "tile.async_wait {outstanding = " n "}\n"
+#define READ(index) "%v = tile.lds_load %l, " index " : i32\ntile.global_store %v, %out, %t : i32\n"
+#define TAIL        "return\n}"
+
+static uint32_t in[256], out[512];
+
+static tw_status run(const char *text, char message[512]) {
+    for (uint32_t i = 0; i < 256; i++)
+        in[i] = i + 1;
+    memset(out, 0, sizeof out);
+    tw_interp_arg args[] = {TW_INTERP_MEMORY(in, sizeof in), TW_INTERP_MEMORY(out, sizeof out)};
+    return run_text(text, ONE_GROUP, args, 2, NULL, message);
+}
+
+static void copies_are_done_at_the_wait(void **state) {
+    (void)state;
+    char message[512] = "";
+    assert_int_equal(
+        run(HEAD("gfx1250") COPY("%t") COPY("%far") WAIT("1") READ("%t") WAIT("0") TAIL, message), TW_OK);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(out[i], i + 1);
+    /* The newer of two may still be under way, and so may one that nobody waited for. */
+    assert_int_equal(
+        run(HEAD("gfx1250") COPY("%t") COPY("%far") WAIT("1") READ("%far") WAIT("0") TAIL, message),
+        TW_ERR_DEVICE);
+    assert_non_null(strstr(message, "the copy to LDS must be waited for before what it writes is touched "
+                                    "(got byte 256 of l)"));
+    assert_int_equal(run(HEAD("gfx1250") COPY("%t") READ("%t") WAIT("0") TAIL, message), TW_ERR_DEVICE);
+    /* Tensor copies have a count of their own. */
+    assert_int_equal(
+        run(HEAD("gfx1250") COPY("%t") "tile.tensor_wait {outstanding = 0}\n" READ("%t") TAIL, message),
+        TW_ERR_DEVICE);
+    assert_int_equal(run(HEAD("gfx1250") COPY("%t") TAIL, message), TW_ERR_DEVICE);
+    assert_non_null(strstr(message, "the copy must be waited for before the kernel ends (got no wait)"));
+}
+
+static void loads_to_lds_go_by_lane(void **state) {
+    (void)state;
+    char message[512] = "";
+    assert_int_equal(
+        run(HEAD("gfx950") "%r = arith.sub 63, %t : i32\n"
+                           "tile.global_load_to_lds %in, %r, %l {bytes = 4} : ptr<i32, global>\n" WAIT("0")
+                               READ("%t") TAIL,
+            message),
+        TW_OK);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(out[i], 64 - i);
+}
+
+/* 3 rows of 4, of which 2 rows and 3 columns are there; 2 dwords behind each row are left alone. */
+static void tiles_have_zeros_and_padding(void **state) {
+    (void)state;
+    char message[512] = "";
+    assert_int_equal(
+        run(HEAD("gfx1250") "%seven = arith.constant 7 : i32\ntile.lds_store %seven, %l, %t : i32\n"
+                            "tile.barrier lds\n%w = gpu.wave_id : i32\n%first = arith.icmp eq %w, 0 : i1\n"
+                            "scf.if %first {\ntile.tensor_load_to_lds %l, %in, 3, 2, 10 "
+                            "{tile = [4, 3], pad_interval = 4, pad_amount = 2} : ptr<i32, lds>\n"
+                            "tile.tensor_wait {outstanding = 0}\n}\ntile.barrier lds\n" READ("%t") TAIL,
+            message),
+        TW_OK);
+    static const uint32_t expected[] = {1, 2, 3, 0, 7, 7, 11, 12, 13, 0, 7, 7, 0, 0, 0, 0, 7};
+    assert_memory_equal(out, expected, sizeof expected);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_are_done_at_the_wait),
+        cmocka_unit_test(loads_to_lds_go_by_lane),
+        cmocka_unit_test(tiles_have_zeros_and_padding),
+    };
+    return cmocka_run_group_tests_name("interp_copy", tests, NULL, NULL);
+}
