@@ -271,12 +271,26 @@ void tw_ll_wave_reduce(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) 
     set_from_word(l, op, word);
 }
 
+/* The condition of a ballot. LLVM makes one instruction of a comparison and its ballot, and takes "ordered
+ * and not equal" for "unordered or not equal": what it might see as that comparison is hidden. */
+static tw_ref ballot_condition(tw_lowering *l, tw_value condition) {
+    const tw_op *op = tw_value_get(l->kernel, condition)->op;
+    tw_opcode opcode = op ? op->opcode : TW_OP_INVALID;
+    bool safe = opcode == TW_OP_ICMP || opcode == TW_OP_CONSTANT || opcode == TW_OP_TRUNC ||
+                (opcode == TW_OP_FCMP && tw_ll_attr(op, 0) != TW_FONE);
+    if (safe) return tw_ref_value(condition);
+    tw_ref word = tw_ll_let(l, "zext i1 %v to i32", condition);
+    word = tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", word);
+    return tw_ll_let(l, "icmp ne i32 %r, 0", word);
+}
+
 void tw_ll_ballot(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
+    tw_ref condition = ballot_condition(l, op->operands[0]);
     if (wave_size(l) == 64) {
-        tw_ll_set(l, op->first_result, "call i64 %I(i1 %v)", TW_LL_BALLOT_I64, op->operands[0]);
+        tw_ll_set(l, op->first_result, "call i64 %I(i1 %r)", TW_LL_BALLOT_I64, condition);
     } else {
-        tw_ref bits = tw_ll_let(l, "call i32 %I(i1 %v)", TW_LL_BALLOT_I32, op->operands[0]);
+        tw_ref bits = tw_ll_let(l, "call i32 %I(i1 %r)", TW_LL_BALLOT_I32, condition);
         tw_ll_set(l, op->first_result, "zext i32 %r to i64", bits);
     }
 }

@@ -24,6 +24,19 @@ static const found rows[] = {
      "tile.global_store %z, %out_f32, 0 : f32\n"
      "tile.sched_group_barrier {mask = 2, size = 1, sync = 0}\n"
      "tile.sched_group_barrier {mask = 1, size = 0, sync = 1}\n"},
+    {"ballot_of_one", "gfx90a gfx942 gfx1100 gfx1250", "workgroup(64)",
+     "%in_f16: ptr<f16, global> {readonly}, %out_i64: ptr<i64, global>",
+     "%t = gpu.workitem_id x : i32\n"
+     "%x = tile.global_load %in_f16, %t : f16\n"
+     "%c = arith.constant 0.0 : f16\n"
+     "%d = arith.fcmp one %x, %c : i1\n"
+     "%b = gpu.ballot %d : i64\n"
+     "tile.global_store %b, %out_i64, %t : i64\n"},
+    {"bf8_constants", "gfx950 gfx1200 gfx1250", "workgroup(32)", "%out_f32: ptr<f32, global>",
+     "%c = arith.constant 1 : vec<4 x i8>\n"
+     "%b = arith.bitcast %c : vec<4 x f8e5m2>\n"
+     "%f = arith.fpext %b : vec<4 x f32>\n"
+     "tile.global_store %f, %out_f32, 0 : vec<4 x f32>\n"},
     {"flushed_maximum_of_constants", "gfx90a gfx1100 gfx1250", "workgroup(32) denormals(flush)",
      "%out_f32: ptr<f32, global>",
      "%c = arith.constant 0x00000001 : vec<4 x f32>\n"
