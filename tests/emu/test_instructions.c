@@ -182,6 +182,11 @@ static uint32_t signed_limit(int64_t v) {
     return (uint32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
 }
 static uint32_t short_limit(int32_t v) { return (uint32_t)(v > 32767 ? 32767 : v < -32768 ? -32768 : v); }
+/* An arithmetic shift, and the low byte of what is left of it between two limits. */
+static uint32_t byte_limited(uint32_t a, uint32_t by, int32_t low, int32_t high) {
+    int64_t v = (int64_t)(int32_t)a >> (by & 31);
+    return (uint32_t)(v < low ? low : v > high ? high : v) & 255;
+}
 static int compare_i(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
