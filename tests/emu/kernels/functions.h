@@ -292,19 +292,21 @@ FUNCTION(switches) {
 }
 FUNCTION(sorting_network) {
     u32 v[4] = {A, B, C, D};
-#define CAS(i, k)      \
-    if (v[i] > v[k]) { \
-        u32 t = v[i];  \
-        v[i] = v[k];   \
-        v[k] = t;      \
-    }
-    CAS(0, 1)
-    CAS(2, 3)
-    CAS(0, 2)
-    CAS(1, 3)
-    CAS(1, 2)
+#define CAS(i, k)          \
+    do {                   \
+        if (v[i] > v[k]) { \
+            u32 t = v[i];  \
+            v[i] = v[k];   \
+            v[k] = t;      \
+        }                  \
+    } while (0)
+    CAS(0, 1);
+    CAS(2, 3);
+    CAS(0, 2);
+    CAS(1, 3);
+    CAS(1, 2);
 #undef CAS
-        return QUAD(v[0], v[1], v[2], v[3]);
+    return QUAD(v[0], v[1], v[2], v[3]);
 }
 /* An array that is indexed by a value: scratch, or a chain of selects. */
 FUNCTION(indexed_array) {
