@@ -169,7 +169,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     plan_launch(job, &z, label, x, dy, ws);
     ((tw_wgrad_reduce_problem *)reduce.problem)->c = p->c;
     ((tw_wgrad_reduce_problem *)reduce.problem)->slabs = (int32_t)z.slabs;
-    tw_reduce_plan_launch(job, &reduce, ws);
+    tw_reduce_plan_launch(job, &reduce, ws, tw_reduce_tensor(&reduce));
     return TW_OK;
 }
 

@@ -41,14 +41,18 @@ static tw_status check_problem(const tw_wgrad_reduce_spec *s, const tw_wgrad_red
     return TW_OK;
 }
 
-void tw_reduce_plan_launch(tw_job *job, const tw_instance *reduce, uint32_t ws) {
+tw_tensor tw_reduce_tensor(const tw_instance *reduce) {
+    const tw_wgrad_reduce_spec *s = (const tw_wgrad_reduce_spec *)reduce->spec;
+    const tw_wgrad_reduce_problem *p = (const tw_wgrad_reduce_problem *)reduce->problem;
+    return (tw_tensor){(tw_scalar)s->out_dtype, 4, {p->c, s->kh, s->kw, 1}, 0};
+}
+
+void tw_reduce_plan_launch(tw_job *job, const tw_instance *reduce, uint32_t ws, tw_tensor tensor) {
     const tw_wgrad_reduce_spec *s = (const tw_wgrad_reduce_spec *)reduce->spec;
     const tw_wgrad_reduce_problem *p = (const tw_wgrad_reduce_problem *)reduce->problem;
     char label[TW_LABEL_MAX];
     tw_instance_label(reduce, label);
-    const tw_scalar dtype = (tw_scalar)s->out_dtype;
-    uint32_t dw =
-        tw_job_add_buffer(job, "dw", TW_PLAN_OUTPUT, (tw_tensor){dtype, 4, {p->c, s->kh, s->kw, 1}, 0});
+    uint32_t dw = tw_job_add_buffer(job, "dw", TW_PLAN_OUTPUT, tensor);
     uint32_t object = (uint32_t)job->kernel_count;
     job->kernels[job->kernel_count++] = *reduce;
     const uint32_t lanes = job->target.wave_size;
@@ -70,7 +74,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     if (status) return status;
     uint32_t ws = tw_job_add_buffer(job, "ws", TW_PLAN_INPUT,
                                     (tw_tensor){TW_F32, 4, {slab_count(s, p), s->kh, s->kw, p->c}, 0});
-    tw_reduce_plan_launch(job, &job->instance, ws);
+    tw_reduce_plan_launch(job, &job->instance, ws, tw_reduce_tensor(&job->instance));
     return TW_OK;
 }
 
