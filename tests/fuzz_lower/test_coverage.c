@@ -14,6 +14,14 @@ static const char *const left_out[] = {
     "tile.mma", /* the order of its sums is the hardware's */
     "tile.lds_load_transposed",
     "tile.global_load_transposed",
+    "tile.async_copy_to_lds",
+    "tile.async_copy_from_lds",
+    "tile.global_load_to_lds",
+    "tile.buffer_load_to_lds",
+    "tile.async_wait",
+    "tile.tensor_load_to_lds",
+    "tile.tensor_store_from_lds",
+    "tile.tensor_wait",
 };
 
 static bool is_left_out(const char *name) {
