@@ -53,10 +53,9 @@ dw_shape tw_dw_shape(const tw_wgrad_depthwise_spec *s, tw_target target) {
     int in_flight = window + s->tile_h * s->tile_w;
     shape.vgprs = s->vec * (shape.group_rows * s->kw + in_flight) + shape.columns + 24;
     shape.vgpr_limit = smaller(DW_MAX_VGPRS, (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup));
-    /* Scalar registers: offsets of rows, and a condition a filter row, of one bit a lane. VCC and, where a
-       target has them in scalar registers, the XNACK mask and the flat-scratch base come off the limit. */
-    shape.sgprs = 72 + shape.lanes / 32 * shape.group_rows + shape.x_rows + s->tile_h;
-    shape.sgpr_limit = (int)tw_arch_get(target.arch)->max_sgprs - 6;
+    /* Scalar registers: offsets of rows, and a condition a filter row, of one bit a lane. */
+    shape.sgprs = 72 + shape.lanes / 32 * shape.group_rows + shape.x_rows + 2 * s->tile_h;
+    shape.sgpr_limit = (int)tw_arch_get(target.arch)->max_sgprs - 4;
     return shape;
 }
 
