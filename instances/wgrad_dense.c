@@ -153,16 +153,23 @@ void tw_dense_derive_reduce(const tw_dense *dense, const tw_wgrad_problem *probl
     r->reproducible = dense->reproducible;
 }
 
-void tw_dense_params(tw_builder *b, tw_scalar dtype, tw_dense_args *a) {
+void tw_dense_params_with(tw_builder *b, tw_scalar dtype, const char *const *names, tw_value *values,
+                          size_t count, tw_dense_args *a) {
     a->x_pointer = tw_param_ptr(b, "x", dtype, TW_PARAM_READONLY | TW_PARAM_NOALIAS);
     a->dy_pointer = tw_param_ptr(b, "dy", dtype, TW_PARAM_READONLY | TW_PARAM_NOALIAS);
     tw_value ws = tw_param_ptr(b, "ws", TW_F32, TW_PARAM_NOALIAS);
 #define X(name, value) a->name = tw_param(b, #name, TW_I32);
     SIZE_ARGS(X)
 #undef X
+    for (size_t i = 0; i < count; i++)
+        values[i] = tw_param(b, names[i], TW_I32);
     a->x = tw_buffer_rsrc(b, a->x_pointer, a->x_bytes);
     a->dy = tw_buffer_rsrc(b, a->dy_pointer, a->dy_bytes);
     a->ws = tw_buffer_rsrc(b, ws, a->ws_bytes);
+}
+
+void tw_dense_params(tw_builder *b, tw_scalar dtype, tw_dense_args *a) {
+    tw_dense_params_with(b, dtype, NULL, NULL, 0, a);
 }
 
 /* One f32 at byte offset voffset + soffset of the slabs. */

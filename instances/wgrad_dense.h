@@ -58,8 +58,11 @@ typedef struct tw_dense_args {
     tw_value x_bytes, dy_bytes, ws_bytes;
 } tw_dense_args;
 
-/* Declares the arguments and makes the resources; the family's own arguments follow (tw_param). */
+/* Declares the arguments and makes the resources. */
 void tw_dense_params(tw_builder *b, tw_scalar dtype, tw_dense_args *out);
+/* The same with the family's own i32 arguments, those of tw_dense_launch.extra, behind them. */
+void tw_dense_params_with(tw_builder *b, tw_scalar dtype, const char *const *names, tw_value *values,
+                          size_t count, tw_dense_args *out);
 
 /* How a workgroup gives fragments of dW to its slab: rows are k, columns c, both of one group. */
 typedef struct tw_dense_slab {
