@@ -11,6 +11,7 @@
 #include "lower/lower.h"
 #include "support/fail.h"
 #include "tools/bench_matrix.h"
+#include "tools/bench_valu.h"
 #include "tools/cli.h"
 #include "tools/job.h"
 #include "tools/source.h"
@@ -212,6 +213,25 @@ static tw_status measure_matrix(options *o, tw_diag *diag) {
     return TW_OK;
 }
 
+static tw_status measure_vector(options *o, tw_diag *diag) {
+    size_t samples = o->repeat < 5 ? o->repeat : 5;
+    for (size_t t = 0; bench_valu_target(t); t++) {
+        bench_valu_result result = {0, 0};
+        double rates[5] = {0};
+        char measure[64];
+        for (size_t i = 0; i < samples; i++) {
+            tw_status status = bench_valu_run(t, o->compiler, &result, diag);
+            if (status != TW_OK) return status;
+            rates[i] = result.rate;
+        }
+        snprintf(measure, sizeof measure, "vector code on %s, one processor", bench_valu_target(t));
+        add_row(o, PART_EMULATOR, measure, median(rates, samples), "million/s", 20, false);
+        snprintf(measure, sizeof measure, "vector instructions in it");
+        add_row(o, PART_EMULATOR, measure, result.share, "%", 0, false);
+    }
+    return TW_OK;
+}
+
 /* The emulator uses the processors that it may run on: one, while this measures. */
 static tw_status measure_emulator(options *o, tw_diag *diag) {
     cpu_set_t before, one;
@@ -248,6 +268,7 @@ static tw_status measure_emulator(options *o, tw_diag *diag) {
         add_row(o, PART_EMULATOR, "rate on one processor, of its time", median(rates, samples), "million/s",
                 5, false);
     }
+    if (status == TW_OK) status = measure_vector(o, diag);
     if (status == TW_OK) status = measure_matrix(o, diag);
     if (pinned) sched_setaffinity(0, sizeof before, &before);
     cli_job_close(&job);

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "run/emu/exec.h"
+#include "run/emu/fast.h"
 
 typedef struct function {
     const char *name;
@@ -162,6 +162,7 @@ static size_t decode_one(emu_code *code, uint64_t address, emu_inst *out) {
         if (*c == '\t') *c = ' ';
     out->text = copy;
     tw_emu_bind(&code->binder, copy, window, out);
+    if (!code->binder.failed) out->exec = tw_emu_fast_handler(out);
     out->size = (uint8_t)size;
     return size;
 }

@@ -11,6 +11,14 @@
 
 #define LM static inline __attribute__((always_inline, unused))
 
+/* Every lane reads all that it needs before it writes, and touches no other lane: loops may run in vectors
+ * even where `d` is one of the sources. */
+#ifdef __clang__
+#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < 32; l++)
+#else
+#define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < 32; l++)
+#endif
+
 typedef struct pair_u32 {
     uint32_t x, y;
 } pair_u32;

@@ -1,10 +1,23 @@
-/* Which of the lane functions this host can run. */
-#include "run/emu/rows.h"
+/* Which of the lane functions and handlers this host can run. */
+#include "run/emu/fast.h"
 
-const emu_lane_fn *tw_emu_lanes(void) {
+static bool has_v3(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
     /* F16C is older than both. */
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return tw_emu_lanes_v3;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
 #endif
-    return tw_emu_lanes_base;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define V3(table) table
+#else
+#define V3(table) NULL
+#endif
+
+const emu_lane_fn *tw_emu_lanes(void) { return has_v3() ? V3(tw_emu_lanes_v3) : tw_emu_lanes_base; }
+
+const emu_fast_handlers *tw_emu_fast_handlers(void) {
+    return has_v3() ? V3(&tw_emu_fast_v3) : &tw_emu_fast_base;
 }

@@ -6,14 +6,6 @@
 
 #define UNUSED_SOURCES (void)a, (void)b, (void)c, (void)m
 
-/* Every lane reads all that it needs before it writes, and touches no other lane: loops may run in vectors
- * even where `d` is one of the sources. */
-#ifdef __clang__
-#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < 32; l++)
-#else
-#define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < 32; l++)
-#endif
-
 /* Operand types: what comes before the loop (PRE), and the value of a lane (GET). x is a, b or c. */
 #define PRE__(x)
 #define GET__(x) 0

@@ -6,12 +6,6 @@
 #include "run/emu/lane_blocks.h"
 #include "run/emu/matrix.h"
 
-#ifdef __clang__
-#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < EMU_LANES; l++)
-#else
-#define EACH_LANE _Pragma("GCC ivdep") for (unsigned l = 0; l < EMU_LANES; l++)
-#endif
-
 /* The bits of a slot that is at most 16 bits wide and may cross from one register to the next. */
 LM void slot_bits(uint32_t *out, const uint32_t *registers, unsigned bits, unsigned slot) {
     const uint32_t *word = registers + slot * bits / 32 * EMU_LANES;

@@ -1,5 +1,5 @@
 /* The scalar unit. */
-#include "run/emu/exec.h"
+#include "run/emu/fast.h"
 #include "run/emu/lane_math.h"
 #include "run/emu/valu.h"
 
@@ -153,6 +153,60 @@ void tw_emu_exec_scalar(tw_emu_wave *w, const emu_inst *i) {
         w->scc_unknown = scc_unknown;
     }
     if (row->dst != T_NONE) tw_emu_scalar_write(w, &i->d, r, changed);
+}
+
+/* ---- registers and constants, all known: what compilers mostly emit ---- */
+
+static inline bool quick_source(const tw_emu_wave *w, const emu_operand *o, uint64_t *v) {
+    if (o->kind == EMU_OPERAND_CONST) {
+        *v = o->bits[0] | (uint64_t)o->bits[1] << 32;
+        return true;
+    }
+    if (o->words == 1) {
+        *v = w->s[o->reg];
+        return !w->su[o->reg];
+    }
+    *v = w->s[o->reg] | (uint64_t)w->s[o->reg + 1] << 32;
+    return !(w->su[o->reg] | w->su[o->reg + 1]);
+}
+
+static void quick_scalar(tw_emu_wave *w, const emu_inst *i) {
+    const unsigned flags = i->row->flags;
+    uint64_t a = 0, b = 0;
+    bool known = quick_source(w, &i->s[0], &a) & (i->sources < 2 || quick_source(w, &i->s[1], &b));
+    if (!known || (flags & EMU_ROW_READS_SCC && w->scc_unknown)) {
+        tw_emu_exec_scalar(w, i);
+        return;
+    }
+    unsigned scc = w->scc;
+    uint64_t r = i->fn.scalar(a, b, 0, &scc);
+    if (flags & EMU_ROW_WRITES_SCC) {
+        w->scc = scc;
+        w->scc_unknown = 0;
+    }
+    if (i->d.kind != EMU_OPERAND_SGPR) return;
+    w->s[i->d.reg] = (uint32_t)r;
+    w->su[i->d.reg] = 0;
+    if (i->d.words == 2) {
+        w->s[i->d.reg + 1] = (uint32_t)(r >> 32);
+        w->su[i->d.reg + 1] = 0;
+    }
+}
+
+static bool is_exec(const emu_operand *o) {
+    return o->reg <= EMU_S_EXEC + 1u && o->reg + o->words > EMU_S_EXEC;
+}
+
+emu_exec_fn tw_emu_fast_scalar(const emu_inst *i) {
+    if (i->row->flags & (EMU_ROW_MODES | EMU_ROW_FLUSH) || i->sources < 1 || i->sources > 2) return i->exec;
+    for (unsigned k = 0; k < i->sources; k++) {
+        const emu_operand *o = &i->s[k];
+        bool is_register = o->kind == EMU_OPERAND_SGPR && o->reg != EMU_S_NULL && !o->mods;
+        if (!is_register && o->kind != EMU_OPERAND_CONST) return i->exec;
+    }
+    if (i->row->dst == T_NONE) return i->d.kind == EMU_OPERAND_NONE ? quick_scalar : i->exec;
+    bool plain = i->d.kind == EMU_OPERAND_SGPR && i->d.reg != EMU_S_NULL && !is_exec(&i->d);
+    return plain ? quick_scalar : i->exec;
 }
 
 void tw_emu_exec_saveexec(tw_emu_wave *w, const emu_inst *i) {

@@ -56,21 +56,41 @@ void tw_emu_group_free(emu_group *g) {
 
 /* ---- slices ---- */
 
-static void run_slice(tw_emu_wave *w) {
-    uint64_t end = w->executed + SLICE;
-    bool traced = w->launch->options->trace || w->launch->options->traced;
-    emu_trace_state before;
-    if (end > w->budget) end = w->budget;
-    w->yield = false;
+/* Both of these run until the wave has executed `end` instructions, or cannot go on. */
+static void run_untraced(tw_emu_wave *w, uint64_t end) {
     while (w->state == EMU_WAVE_READY && w->executed < end && !w->yield) {
         const emu_inst *i = w->pc;
         w->current = i;
-        if (traced && !tw_emu_trace_before(w, i, &before)) return;
         w->pc = i + 1;
         w->executed++;
         w->counts[i->cls]++;
         i->exec(w, i);
-        if (traced && !tw_emu_trace_after(w, i, &before)) return;
+    }
+}
+
+static bool run_traced(tw_emu_wave *w, uint64_t end) {
+    emu_trace_state before;
+    while (w->state == EMU_WAVE_READY && w->executed < end && !w->yield) {
+        const emu_inst *i = w->pc;
+        w->current = i;
+        if (!tw_emu_trace_before(w, i, &before)) return false;
+        w->pc = i + 1;
+        w->executed++;
+        w->counts[i->cls]++;
+        i->exec(w, i);
+        if (!tw_emu_trace_after(w, i, &before)) return false;
+    }
+    return true;
+}
+
+static void run_slice(tw_emu_wave *w) {
+    uint64_t end = w->executed + SLICE;
+    if (end > w->budget) end = w->budget;
+    w->yield = false;
+    if (w->launch->options->trace || w->launch->options->traced) {
+        if (!run_traced(w, end)) return;
+    } else {
+        run_untraced(w, end);
     }
     if (w->state == EMU_WAVE_READY && w->executed >= w->budget)
         tw_emu_fatal(w, -1, "an endless loop: the wave has executed its budget of instructions (got %llu)",

@@ -1,7 +1,7 @@
 /* Vector instructions: operands of 32 lanes to a lane function and back, with what is unknown beside it. */
 #include "run/emu/valu.h"
 #include "run/emu/exec.h"
-#include "run/emu/lane_math.h"
+#include "run/emu/lane_modify.h"
 
 enum { MAX_WORDS = 2, BLOCK = MAX_WORDS * EMU_LANES };
 
@@ -48,65 +48,6 @@ static void dpp_source(const tw_emu_wave *w, const emu_inst *i, const emu_operan
     }
 }
 
-static uint32_t selected(uint32_t v, emu_sel sel, bool sign) {
-    unsigned shift = sel >= EMU_SEL_WORD_0 ? 16 * (sel - EMU_SEL_WORD_0) : 8 * (sel - EMU_SEL_BYTE_0);
-    unsigned bits = sel == EMU_SEL_DWORD ? 32 : sel >= EMU_SEL_WORD_0 ? 16 : 8;
-    if (bits == 32) return v;
-    v = v >> shift & ((1u << bits) - 1);
-    return sign ? (uint32_t)sext(v, bits) : v;
-}
-
-static void modify_half_pair(const emu_operand *o, bool unknown, uint32_t *tmp, const uint32_t *in) {
-    uint32_t flip =
-        unknown ? 0 : (o->mods & EMU_NEG ? 0x8000u : 0) | (o->mods & EMU_NEG_HI ? 0x80000000u : 0);
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint32_t v = in[l], lo = o->mods & EMU_HALF ? v >> 16 : v & 0xffff;
-        uint32_t hi = o->mods & EMU_HALF_HI ? v & 0xffff : v >> 16;
-        tmp[l] = (lo | hi << 16) ^ flip;
-    }
-}
-
-static void modify_word_pair(const emu_operand *o, bool unknown, uint32_t *tmp, const uint32_t *in) {
-    uint32_t flip_lo = !unknown && o->mods & EMU_NEG ? 0x80000000u : 0;
-    uint32_t flip_hi = !unknown && o->mods & EMU_NEG_HI ? 0x80000000u : 0;
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint32_t v0 = in[l], v1 = in[l + EMU_LANES];
-        tmp[l] = (o->mods & EMU_HALF ? v1 : v0) ^ flip_lo;
-        tmp[l + EMU_LANES] = (o->mods & EMU_HALF_HI ? v0 : v1) ^ flip_hi;
-    }
-}
-
-/* v_fma_mix: an f32, or a half made one. The unknown bits of a half make the whole unknown. */
-static void modify_mix(const emu_operand *o, bool unknown, uint32_t *tmp, const uint32_t *in) {
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint32_t v = in[l];
-        if (o->mods & EMU_HALF_HI) {
-            uint32_t h = o->mods & EMU_HALF ? v >> 16 : v & 0xffff;
-            v = unknown ? (h ? 0xffffffffu : 0)
-                        : f32_bits(o->type == T_MIX ? half_to_f32(h) : bf16_to_f32(h));
-        }
-        if (!unknown && o->mods & EMU_ABS) v &= 0x7fffffffu;
-        if (!unknown && o->mods & EMU_NEG) v ^= 0x80000000u;
-        tmp[l] = v;
-    }
-}
-
-static void modify_plain(const emu_operand *o, bool unknown, uint32_t *tmp, const uint32_t *in) {
-    bool half = o->type == T_B16 || o->type == T_F16 || o->type == T_BF16;
-    uint32_t sign = half ? 0x8000u : 0x80000000u;
-    unsigned top = o->words - 1u;
-    for (unsigned word = 0; word < o->words; word++) {
-        for (unsigned l = 0; l < EMU_LANES; l++) {
-            uint32_t v = in[word * EMU_LANES + l];
-            if (o->sel) v = selected(v, (emu_sel)o->sel, o->mods & EMU_SEXT && !unknown);
-            if (o->mods & EMU_HALF) v >>= 16;
-            if (!unknown && word == top && o->mods & EMU_ABS) v &= ~sign;
-            if (!unknown && word == top && o->mods & EMU_NEG) v ^= sign;
-            tmp[word * EMU_LANES + l] = v;
-        }
-    }
-}
-
 /* `tmp` has room for two blocks. */
 static const uint32_t *full_source(const tw_emu_wave *w, const emu_inst *i, const emu_operand *o,
                                    unsigned half, bool unknown, uint32_t *tmp, uint32_t *off) {
@@ -118,16 +59,7 @@ static const uint32_t *full_source(const tw_emu_wave *w, const emu_inst *i, cons
         in = raw_source(w, o, half, unknown, tmp);
     }
     if (o->kind == EMU_OPERAND_CONST || (!o->mods && !o->sel)) return in;
-    switch ((emu_type)o->type) {
-    case T_P16:
-    case T_PF16:
-    case T_PBF16: modify_half_pair(o, unknown, tmp, in); break;
-    case T_PF32:
-    case T_P32: modify_word_pair(o, unknown, tmp, in); break;
-    case T_MIX:
-    case T_MIXB: modify_mix(o, unknown, tmp, in); break;
-    default: modify_plain(o, unknown, tmp, in); break;
-    }
+    emu_modify(o, unknown, tmp, in);
     return tmp;
 }
 
@@ -182,11 +114,6 @@ static bool flushes(const tw_emu_wave *w, const emu_inst *i, emu_type type, unsi
 
 /* ---- results ---- */
 
-typedef struct block_sources {
-    const uint32_t *s[3];
-    uint32_t mask;
-} block_sources;
-
 static uint32_t nan_of(emu_type type, const uint32_t *v, unsigned l, unsigned part) {
     switch (type) {
     case T_F32:
@@ -217,7 +144,7 @@ static uint32_t nan_of(emu_type type, const uint32_t *v, unsigned l, unsigned pa
 
 /* The NaN rule: the first NaN source, made quiet, or the positive NaN of an invalid operation. Hosts differ
  * in both. Sources of another format than the result give that format's plain NaN. */
-static void fix_nans(const emu_inst *i, uint32_t *d, const block_sources *src) {
+void tw_emu_fix_nans(const emu_inst *i, uint32_t *d, const emu_block_sources *src) {
     emu_type type = (emu_type)i->row->dst;
     unsigned parts = type == T_PF16 || type == T_PBF16 || type == T_PF32 ? 2 : 1;
     for (unsigned l = 0; l < EMU_LANES; l++) {
@@ -286,9 +213,9 @@ static void modify_result(const tw_emu_wave *w, const emu_inst *i, uint32_t *d) 
 }
 
 /* One block: sources (modifiers applied) to result and mask result. */
-static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const block_sources *src, uint32_t *d) {
+static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const emu_block_sources *src, uint32_t *d) {
     uint32_t room[3][BLOCK];
-    block_sources in = *src;
+    emu_block_sources in = *src;
     const emu_row *row = i->row;
     if (row->flags & (EMU_ROW_MODES | EMU_ROW_FLUSH) && (w->slow_float || row->flags & EMU_ROW_FLUSH)) {
         for (unsigned k = 0; k < i->sources; k++) {
@@ -303,7 +230,7 @@ static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const block_so
         result = tw_emu_call_rounded(w, i, d, in.s[0], in.s[1], in.s[2], in.mask);
     else
         result = i->fn.lane(d, in.s[0], in.s[1], in.s[2], in.mask);
-    if (row->flags & EMU_ROW_FLOAT && result) fix_nans(i, d, &in);
+    if (row->flags & EMU_ROW_FLOAT && result) tw_emu_fix_nans(i, d, &in);
     if (i->omod || i->flags & EMU_I_CLAMP) modify_result(w, i, d);
     if (row->flags & (EMU_ROW_MODES | EMU_ROW_FLUSH) && (w->slow_float || row->flags & EMU_ROW_FLUSH) &&
         flushes(w, i, (emu_type)row->dst, 1))
@@ -365,8 +292,9 @@ static bool any_unknown(const tw_emu_wave *w, const emu_inst *i, unsigned half) 
 }
 
 /* Unknown bits of the result (`ud`) and of the mask result of one block. `d` is the known part's result. */
-static uint32_t try_unknown(const tw_emu_wave *w, const emu_inst *i, unsigned half, const block_sources *src,
-                            uint32_t active, const uint32_t *d, uint32_t result, uint32_t *ud) {
+static uint32_t try_unknown(const tw_emu_wave *w, const emu_inst *i, unsigned half,
+                            const emu_block_sources *src, uint32_t active, const uint32_t *d, uint32_t result,
+                            uint32_t *ud) {
     uint32_t room[3][2 * BLOCK], filled[3][BLOCK], other[BLOCK], changed = 0, off;
     const uint32_t *u[3] = {NULL, NULL, NULL};
     unsigned words = i->d.kind == EMU_OPERAND_VGPR ? i->d.words : 0;
@@ -381,7 +309,7 @@ static uint32_t try_unknown(const tw_emu_wave *w, const emu_inst *i, unsigned ha
     if (!some && !(mask_unknown & active)) return 0;
     unsigned comparable = i->sources >= 2 && i->s[0].words == i->s[1].words;
     for (unsigned trial = 0; trial < TRIALS + comparable; trial++) {
-        block_sources in = *src;
+        emu_block_sources in = *src;
         for (unsigned k = 0; k < i->sources; k++) {
             /* The last trial makes the first two as equal as they can be: what compares them shall know. */
             const uint32_t *equal = trial < TRIALS || k > 1 ? NULL : k == 0 ? src->s[1] : filled[0];
@@ -482,7 +410,7 @@ static void merge_part(const emu_inst *i, uint32_t *d, const uint32_t *old) {
 /* ---- the handlers ---- */
 
 static uint32_t fetch_block(tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t (*room)[2 * BLOCK],
-                            block_sources *src) {
+                            emu_block_sources *src) {
     uint32_t active = emu_exec_half(w, half), off = 0;
     for (unsigned k = 0; k < i->sources; k++)
         src->s[k] = full_source(w, i, &i->s[k], half, false, room[k], &off);
@@ -506,7 +434,7 @@ typedef struct block_result {
 
 static void compute_block(tw_emu_wave *w, const emu_inst *i, unsigned half, block_result *r) {
     uint32_t room[3][2 * BLOCK];
-    block_sources src = {{NULL, NULL, NULL}, 0};
+    emu_block_sources src = {{NULL, NULL, NULL}, 0};
     r->active = fetch_block(w, i, half, room, &src);
     r->mask = evaluate(w, i, &src, r->d);
     r->mask_unknown = 0;
@@ -590,18 +518,18 @@ void tw_emu_exec_vector(tw_emu_wave *w, const emu_inst *i) {
             mask_unknown[half] = r.mask_unknown & r.active;
             continue;
         }
-        block_sources src;
+        emu_block_sources src;
         for (unsigned k = 0; k < i->sources; k++)
             src.s[k] = raw_source(w, &i->s[k], half, false, room[k]);
         src.mask = mask_input(w, i, half, false);
         uint32_t *d = emu_vgpr(w, &i->d, half), result;
         if (active == 0xffffffffu && !(i->row->flags & EMU_ROW_FLOAT && i->flags & EMU_I_ALIASED)) {
             result = i->fn.lane(d, src.s[0], src.s[1], src.s[2], src.mask);
-            if (i->row->flags & EMU_ROW_FLOAT && result) fix_nans(i, d, &src);
+            if (i->row->flags & EMU_ROW_FLOAT && result) tw_emu_fix_nans(i, d, &src);
         } else {
             uint32_t tmp[BLOCK];
             result = i->fn.lane(tmp, src.s[0], src.s[1], src.s[2], src.mask);
-            if (i->row->flags & EMU_ROW_FLOAT && result) fix_nans(i, tmp, &src);
+            if (i->row->flags & EMU_ROW_FLOAT && result) tw_emu_fix_nans(i, tmp, &src);
             for (unsigned word = 0; word < i->d.words; word++)
                 blend(d + word * EMU_LANES, tmp + word * EMU_LANES, active);
         }

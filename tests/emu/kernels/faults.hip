@@ -152,7 +152,7 @@ KERNEL void trap(int *out, int wrong) {
 }
 
 KERNEL void unknown_instruction(int *out, int wrong) {
-    if (wrong) __asm__ volatile("s_incperflevel 3");
+    if (wrong) __asm__ volatile("s_rfe_b64 s[0:1]");
     out[0] = 1;
 }
 
