@@ -3,7 +3,8 @@
  * format.
  *
  * With u = 2^-24, such a sum is off by at most n*u / (1 - n*u) * sum|terms|, and by half of the smallest
- * subnormal more for each product that falls below it. Where all terms are multiples of 2^k and sum|terms| <=
+ * subnormal more for each product that falls below it (where denormals are flushed, by the smallest normal
+ * number for each addition). Where all terms are multiples of 2^k and sum|terms| <=
  * 2^(24 + k), every partial sum is exact, and so is the result: the bound is 0. The conversion adds half an
  * ULP. */
 #ifndef TW_INSTANCES_EXACT_SUM_H
@@ -16,7 +17,8 @@ typedef struct tw_exact_sum {
     double magnitude; /* of their absolute values */
     double special;   /* the sum of those that are not finite */
     uint64_t terms;
-    int grid; /* all finite terms are multiples of 2^grid; INT_MAX while there are none but zeros */
+    int grid;   /* all finite terms are multiples of 2^grid; INT_MAX while there are none but zeros */
+    bool flush; /* partial sums that are fp32 denormals become zeros; set after tw_exact_sum_init */
 } tw_exact_sum;
 
 void tw_exact_sum_init(tw_exact_sum *sum);

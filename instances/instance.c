@@ -93,10 +93,17 @@ static bool grid_point(const tw_family *family, size_t index, tw_instance *out) 
     return rest == 0;
 }
 
-bool tw_family_grid(const tw_family *family, tw_target target, size_t index, tw_instance *out) {
-    for (size_t i = 0; grid_point(family, i, out); i++) {
-        if (tw_instance_validate(out, target, NULL)) continue;
-        if (index-- == 0) return true;
+bool tw_family_grid_next(const tw_family *family, tw_target target, size_t *cursor, tw_instance *out) {
+    while (grid_point(family, *cursor, out)) {
+        ++*cursor;
+        if (!tw_instance_validate(out, target, NULL)) return true;
     }
+    return false;
+}
+
+bool tw_family_grid(const tw_family *family, tw_target target, size_t index, tw_instance *out) {
+    size_t cursor = 0;
+    while (tw_family_grid_next(family, target, &cursor, out))
+        if (index-- == 0) return true;
     return false;
 }

@@ -69,6 +69,8 @@ TW_API tw_kernel *tw_instance_build(tw_context *ctx, const tw_instance *instance
 /* The family's tuning grid: the instance at `index` of those that `target` admits, with the default problem.
  * False past the end. */
 TW_API bool tw_family_grid(const tw_family *family, tw_target target, size_t index, tw_instance *out);
+/* The same one after the other, which is faster: `*cursor` is 0 before the first. */
+TW_API bool tw_family_grid_next(const tw_family *family, tw_target target, size_t *cursor, tw_instance *out);
 
 /* ---- jobs: one problem, ready to run ---- */
 

@@ -137,6 +137,7 @@ tw_status tw_dense_reference(const tw_job *job, const tw_dense *d, const void *c
                                   .stride = d->stride,
                                   .pad_h = z.pad_h,
                                   .pad_w = z.pad_w,
+                                  .flush = tw_arch_get(job->target.arch)->features & TW_ARCH_HAS_MFMA_FLUSH,
                                   .dtype = (tw_scalar)d->dtype,
                                   .out_dtype = (tw_scalar)p->out_dtype};
     tw_wgrad_reference(&sizes, inputs[X], inputs[DY], &out[DW]);

@@ -3,7 +3,9 @@
 #include "instances/exact_sum.h"
 #include "support/float_formats.h"
 
-static double element(tw_scalar dtype, uint16_t bits) {
+static double element(const tw_wgrad_sizes *z, uint16_t bits) {
+    const tw_scalar dtype = z->dtype;
+    if (z->flush && !(bits & (dtype == TW_F16 ? 0x7c00 : 0x7f80))) return 0;
     return dtype == TW_F16 ? tw_f16_to_f32(bits) : tw_bf16_to_f32(bits);
 }
 
@@ -28,7 +30,7 @@ static void one_tap(const tw_wgrad_sizes *z, const uint16_t *x, const uint16_t *
             for (int64_t column = from; column < to; column++) {
                 uint16_t a = x_row[(column * z->stride + s - z->pad_w) * z->c];
                 uint16_t b = dy_row[column * z->k];
-                tw_exact_sum_add(sum, element(z->dtype, a) * element(z->dtype, b));
+                tw_exact_sum_add(sum, element(z, a) * element(z, b));
             }
         }
 }
@@ -43,6 +45,7 @@ void tw_wgrad_reference(const tw_wgrad_sizes *z, const uint16_t *x, const uint16
                 for (int64_t c = 0; c < c_of_group; c++, at++) {
                     tw_exact_sum sum;
                     tw_exact_sum_init(&sum);
+                    sum.flush = z->flush;
                     one_tap(z, x, dy, k, r, s, k / k_of_group * c_of_group + c, &sum);
                     tw_exact_sum_finish(&sum, z->out_dtype, out, at);
                 }

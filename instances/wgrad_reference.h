@@ -8,6 +8,7 @@
 typedef struct tw_wgrad_sizes {
     int64_t n, h, w, c, ho, wo, k, groups, kh, kw, stride, pad_h, pad_w;
     tw_scalar dtype, out_dtype; /* f16 or bf16; f32, f16 or bf16 */
+    bool flush; /* the matrix unit takes denormals of X and dY for zeros, and makes them of its fp32 sums */
 } tw_wgrad_sizes;
 
 /* Writes k * kh * kw * (c / groups) elements: see instances/exact_sum.h for the bound. */

@@ -74,7 +74,7 @@ static int list_fields(const options *o, const tw_family *family) {
 static int list_grid(const options *o, const tw_family *family, tw_target target) {
     json_t *rows = json_array();
     tw_instance instance;
-    for (size_t i = 0; tw_family_grid(family, target, i, &instance); i++) {
+    for (size_t cursor = 0; tw_family_grid_next(family, target, &cursor, &instance);) {
         char label[TW_LABEL_MAX];
         tw_instance_label(&instance, label);
         char *words = tw_instance_words(&instance, false);

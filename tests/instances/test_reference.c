@@ -152,13 +152,13 @@ static double naive(const tw_wgrad_sizes *z, const uint16_t *x, const uint16_t *
 static void the_reference_is_the_definition(void **state) {
     (void)state;
     static const tw_wgrad_sizes cases[] = {
-        {2, 5, 7, 3, 5, 7, 3, 3, 3, 3, 1, 1, 1, TW_F16, TW_F32},   /* depthwise */
-        {1, 6, 5, 4, 3, 3, 4, 4, 5, 2, 2, 2, 1, TW_F16, TW_F32},   /* stride 2 */
-        {1, 2, 3, 2, 5, 9, 2, 2, 4, 3, 1, 3, 4, TW_F16, TW_F32},   /* padding wider than the image */
-        {1, 4, 4, 6, 2, 2, 4, 2, 3, 3, 1, 0, 0, TW_F16, TW_F32},   /* groups */
-        {1, 4, 4, 3, 4, 4, 5, 1, 1, 1, 1, 0, 0, TW_F16, TW_F32},   /* dense 1x1 */
-        {1, 16, 16, 3, 1, 1, 8, 1, 8, 8, 8, 0, 0, TW_F16, TW_F32}, /* patches */
-        {0, 4, 4, 2, 4, 4, 2, 2, 3, 3, 1, 1, 1, TW_F16, TW_F32},   /* nothing */
+        {2, 5, 7, 3, 5, 7, 3, 3, 3, 3, 1, 1, 1, TW_F16, TW_F32, false},   /* depthwise */
+        {1, 6, 5, 4, 3, 3, 4, 4, 5, 2, 2, 2, 1, TW_F16, TW_F32, false},   /* stride 2 */
+        {1, 2, 3, 2, 5, 9, 2, 2, 4, 3, 1, 3, 4, TW_F16, TW_F32, false},   /* padding wider than the image */
+        {1, 4, 4, 6, 2, 2, 4, 2, 3, 3, 1, 0, 0, TW_F16, TW_F32, false},   /* groups */
+        {1, 4, 4, 3, 4, 4, 5, 1, 1, 1, 1, 0, 0, TW_F16, TW_F32, false},   /* dense 1x1 */
+        {1, 16, 16, 3, 1, 1, 8, 1, 8, 8, 8, 0, 0, TW_F16, TW_F32, false}, /* patches */
+        {0, 4, 4, 2, 4, 4, 2, 2, 3, 3, 1, 1, 1, TW_F16, TW_F32, false},   /* nothing */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const tw_wgrad_sizes *z = &cases[i];
@@ -242,12 +242,52 @@ static void patterns_repeat_and_cover(void **state) {
     }
 }
 
+/* What the matrix unit of gfx90a makes of denormals: X and dY count as zeros, sums lose what is below 2^-126.
+ */
+static void flushed_denormals_are_zeros(void **state) {
+    (void)state;
+    static const struct {
+        tw_scalar dtype;
+        uint16_t denormal, normal, one;
+        double smallest;
+    } formats[] = {{TW_F16, 0x83ff, 0x0400, 0x3c00, 0x1p-14}, {TW_BF16, 0x007f, 0x8080, 0x3f80, -0x1p-126}};
+    for (int i = 0; i < 2; i++)
+        for (int flush = 0; flush < 2; flush++) {
+            const tw_wgrad_sizes z = {.n = 1,
+                                      .h = 1,
+                                      .w = 1,
+                                      .c = 2,
+                                      .ho = 1,
+                                      .wo = 1,
+                                      .k = 1,
+                                      .kh = 1,
+                                      .kw = 1,
+                                      .groups = 1,
+                                      .stride = 1,
+                                      .dtype = formats[i].dtype,
+                                      .out_dtype = TW_F32,
+                                      .flush = flush};
+            const uint16_t x[2] = {formats[i].denormal, formats[i].normal}, dy[1] = {formats[i].one};
+            double expected[2], bound[2];
+            tw_wgrad_reference(&z, x, dy, &(tw_reference){expected, bound, NULL, NULL});
+            assert_true(flush ? expected[0] == 0 : fabs(expected[0]) > 0);
+            assert_true(expected[1] == formats[i].smallest && bound[1] == 0);
+        }
+    tw_exact_sum sum;
+    tw_exact_sum_init(&sum);
+    tw_exact_sum_add(&sum, 0x1p-120);
+    tw_exact_sum_add(&sum, -0x1.01p-120); /* their sum is a denormal */
+    assert_true(finish(&sum, TW_F32).bound == 0);
+    sum.flush = true;
+    assert_true(finish(&sum, TW_F32).bound >= 0x1p-125);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_on_a_grid_are_exact),        cmocka_unit_test(what_is_not_finite_stays),
         cmocka_unit_test(overflow_is_certain_or_open),     cmocka_unit_test(conversion_adds_half_a_unit),
         cmocka_unit_test(fp32_sums_stay_within_the_bound), cmocka_unit_test(the_reference_is_the_definition),
-        cmocka_unit_test(patterns_repeat_and_cover),
+        cmocka_unit_test(patterns_repeat_and_cover),       cmocka_unit_test(flushed_denormals_are_zeros),
     };
     return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
 }

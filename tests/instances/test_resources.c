@@ -2,13 +2,15 @@
  *
  *     test_resources TARGET core|all
  *
- * `all` takes the default tile of many filters, and every seventh point of the tuning grids. */
+ * `all` takes the default tile of many filters, and every seventh point of the tuning grids, or fewer of
+ * large ones. */
 #include "tests/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "instances/direct_wgrad_depthwise_internal.h"
+#include "instances/direct_wgrad_mfma_internal.h"
 #include "instances/wgrad_slab.h"
 #include "jit/compile.h"
 #include "tests/instances/instance_text.h"
@@ -21,15 +23,24 @@ static struct {
 } env;
 
 static void check_info(const char *label, const tw_kernel_info *info) {
-    if (info->vgpr_spills || info->sgpr_spills || info->scratch_bytes || info->agprs)
+    if (info->vgpr_spills || info->sgpr_spills || info->scratch_bytes)
         fail_msg("%s %s: %u VGPR spills, %u SGPR spills, %u bytes of scratch, %u AGPRs", env.target_name,
                  label, info->vgpr_spills, info->sgpr_spills, info->scratch_bytes, info->agprs);
     assert_int_equal(info->wave_size, env.target.wave_size);
     assert_int_equal(info->kernarg_size, info->explicit_kernarg_size);
 }
 
+static void check_mfma(const char *label, const tw_wgrad_mfma_spec *spec, const tw_kernel_info *info) {
+    const mf_shape shape = tw_mf_shape(spec, env.target);
+    if ((int)info->vgprs > shape.vgpr_limit)
+        fail_msg("%s %s: %u registers, at most %d", env.target_name, label, info->vgprs, shape.vgpr_limit);
+    assert_int_equal(info->max_workgroup, shape.workgroup);
+    assert_int_equal(info->lds_bytes, shape.lds_bytes);
+}
+
 static void check_depthwise(const char *label, const tw_wgrad_depthwise_spec *spec,
                             const tw_kernel_info *info) {
+    assert_int_equal(info->agprs, 0);
     const dw_shape shape = tw_dw_shape(spec, env.target);
     if ((int)info->vgprs > shape.vgpr_limit)
         fail_msg("%s %s: %u VGPRs, at most %d", env.target_name, label, info->vgprs, shape.vgpr_limit);
@@ -53,6 +64,8 @@ static void compile_and_check(const tw_instance *instance) {
     check_info(label, info);
     if (!strcmp(tw_family_name(instance->family), "direct_wgrad_depthwise"))
         check_depthwise(label, (const tw_wgrad_depthwise_spec *)instance->spec, info);
+    if (!strcmp(tw_family_name(instance->family), "direct_wgrad_mfma"))
+        check_mfma(label, (const tw_wgrad_mfma_spec *)instance->spec, info);
     tw_code_object_release(object);
     tw_context_free(ctx);
 }
@@ -92,12 +105,18 @@ static void tiles_at_the_limits(void **state) {
         compile_words(lines[i]);
 }
 
+enum { GRID_SAMPLE = 120 };
+
 static void points_of_the_grids(void **state) {
     (void)state;
     for (size_t f = 0; f < tw_family_count(); f++) {
         tw_instance instance;
-        for (size_t i = f; tw_family_grid(tw_family_at(f), env.target, i, &instance); i += 7)
-            compile_and_check(&instance);
+        size_t count = 0, cursor = 0, i = 0;
+        while (tw_family_grid_next(tw_family_at(f), env.target, &cursor, &instance))
+            count++;
+        const size_t step = count < 7 * GRID_SAMPLE ? 7 : count / GRID_SAMPLE;
+        for (cursor = 0; tw_family_grid_next(tw_family_at(f), env.target, &cursor, &instance); i++)
+            if (i % step == f % step) compile_and_check(&instance);
     }
 }
 

@@ -1,0 +1,218 @@
+/* direct_wgrad_mfma: fields, rules, plan and reference. The kernel is in direct_wgrad_mfma_build.c. */
+#include "instances/direct_wgrad_mfma.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "instances/direct_wgrad_mfma_internal.h"
+#include "instances/family.h"
+
+static const tw_field spec_fields[] = {
+#define SPEC_INT   TW_FIELD_INT_ROW
+#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
+#include "instances/direct_wgrad_mfma.def"
+};
+static const tw_field problem_fields[] = {
+#define PROBLEM_INT(name, min, max, default_value, doc) \
+    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
+#define PROBLEM_DTYPE(name, formats, default_value, doc) \
+    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
+#include "instances/wgrad_problem.def"
+};
+TW_FIELD_TABLE_CHECK(tw_wgrad_mfma_spec, spec_fields);
+TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
+
+static int round_up(int x, int k) { return (x + k - 1) / k * k; }
+
+/* The atom 16x16xk of the format; NULL where the target has none. */
+static const tw_matrix_atom *find_atom(const tw_wgrad_mfma_spec *s, tw_target target) {
+    if (!(tw_arch_get(target.arch)->features & TW_ARCH_HAS_MFMA)) return NULL;
+    const tw_matrix_format format = s->dtype == TW_F16 ? TW_MATRIX_F16 : TW_MATRIX_BF16;
+    const tw_matrix_atom *atom;
+    for (size_t i = 0; (atom = tw_matrix_atom_at(target, i)); i++) {
+        tw_matrix_info info = tw_matrix_atom_info(atom);
+        if (info.a == format && info.m == 16 && info.n == 16 && info.k == s->atom_k) return atom;
+    }
+    return NULL;
+}
+
+/* Pitches in 16-bit elements; a bank has two. */
+static void lay_out(mf_strip *strip, const mf_shape *shape, tw_target target) {
+    const int banks = 2 * (int)tw_arch_get(target.arch)->lds_banks, vec = shape->vec;
+    if (shape->transposed_read) {
+        /* 16 rows of 32 bytes: rows that follow each other must differ by an odd multiple of them. */
+        strip->pitch = strip->channels % 32 ? strip->channels : strip->channels + 16;
+        strip->tile = 16;
+        strip->buffer = strip->positions * strip->pitch;
+        return;
+    }
+    /* 16 channels of 8 bytes: an odd multiple of 8 bytes apart, in the order of channel / vec within channel
+       % vec. */
+    strip->pitch = strip->positions % 8 ? strip->positions : strip->positions + 4;
+    strip->tile = 16 / vec * strip->pitch;
+    const int rows = strip->channels / vec * strip->pitch;
+    strip->block = rows + ((strip->tile - rows) % banks + banks) % banks;
+    strip->buffer = (vec - 1) * strip->block + rows;
+}
+
+static mf_strip make_strip(const mf_shape *shape, tw_target target, int channels, int positions) {
+    mf_strip strip = {.channels = channels, .group = shape->transposed_read ? 1 : 4};
+    strip.positions = round_up(positions, strip.group);
+    strip.items = strip.positions / strip.group * (channels / shape->vec);
+    strip.rounds = round_up(strip.items, shape->workgroup) / shape->workgroup;
+    lay_out(&strip, shape, target);
+    return strip;
+}
+
+/* Registers of a lane, from what compilers were seen to need: the sums, the ring, the fragments of one tile,
+ * the rows on their way and their offsets, addresses. */
+static int estimate_vgprs(const mf_shape *shape) {
+    const int loads = shape->x.rounds * shape->x.group + shape->dy.rounds * shape->dy.group;
+    const int piece = (shape->vec + 1) / 2, quad = 2;
+    const int ring = shape->kh * shape->tiles_k * shape->steps * shape->quads * quad;
+    const int fragments = 2 * shape->kw * shape->quads * quad;
+    return 4 * shape->sums + ring + fragments + loads * (piece + 1) + 48;
+}
+
+mf_shape tw_mf_shape(const tw_wgrad_mfma_spec *s, tw_target target) {
+    mf_shape shape = {.kh = s->kh,
+                      .kw = s->kw,
+                      .tiles_k = s->wave_tiles_k,
+                      .tiles_c = s->wave_tiles_c,
+                      .steps = s->steps,
+                      .vec = s->vec};
+    shape.columns = s->atom_k * s->steps;
+    shape.atom = find_atom(s, target);
+    shape.transposed_read = tw_transposed_lds_read(target);
+    shape.quads = s->atom_k / 16;
+    shape.sums = s->kh * s->kw * s->wave_tiles_k * s->wave_tiles_c;
+    shape.waves = s->waves_k * s->waves_c;
+    shape.lanes = target.wave_size;
+    shape.workgroup = shape.waves * shape.lanes;
+    shape.x = make_strip(&shape, target, 16 * s->waves_c * s->wave_tiles_c, shape.columns + s->kw - 1);
+    shape.dy = make_strip(&shape, target, 16 * s->waves_k * s->wave_tiles_k, shape.columns);
+    shape.lds_bytes = 2 * 2 * (shape.x.buffer + shape.dy.buffer);
+    shape.vgprs = estimate_vgprs(&shape);
+    shape.vgpr_limit = (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup);
+    return shape;
+}
+
+static bool is_vec(int vec) { return vec == 1 || vec == 2 || vec == 4 || vec == 8; }
+
+static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag) {
+    const tw_wgrad_mfma_spec *s = (const tw_wgrad_mfma_spec *)values;
+    const tw_arch_info *arch = tw_arch_get(target.arch);
+    const mf_shape shape = tw_mf_shape(s, target);
+#define RULE TW_RULE_CHECK
+#include "instances/direct_wgrad_mfma_rules.def"
+    return TW_OK;
+}
+
+static tw_dense dense_of(const tw_wgrad_mfma_spec *s) {
+    return (tw_dense){.kh = s->kh,
+                      .kw = s->kw,
+                      .stride = 1,
+                      .dtype = s->dtype,
+                      .ws_replicas = s->ws_replicas,
+                      .reproducible = s->reproducible};
+}
+
+static tw_status check_problem(const tw_wgrad_mfma_spec *s, const tw_dense_sizes *z, tw_wide units,
+                               tw_diag *diag) {
+    char text[TW_WIDE_TEXT];
+#define PLAN_RULE TW_RULE_CHECK
+#include "instances/direct_wgrad_mfma_rules.def"
+    return TW_OK;
+}
+
+static tw_status plan(tw_job *job, tw_diag *diag) {
+    const tw_wgrad_mfma_spec *s = (const tw_wgrad_mfma_spec *)job->instance.spec;
+    const tw_wgrad_problem *p = (const tw_wgrad_problem *)job->instance.problem;
+    const tw_dense dense = dense_of(s);
+    tw_dense_sizes z;
+    tw_status status = tw_dense_measure(job, &dense, &z, diag);
+    if (status) return status;
+    const mf_shape shape = tw_mf_shape(s, job->target);
+    const int64_t strips = tw_ceil_div(z.wo, shape.columns);
+    const tw_wide all = z.empty ? 0 : (tw_wide)p->n * (tw_wide)s->row_blocks * (tw_wide)strips;
+    status = check_problem(s, &z, all, diag);
+    if (status) return status;
+    const int64_t units = (int64_t)all, sharers = units < p->splits ? units : p->splits;
+    const int64_t share = sharers ? tw_ceil_div(units, sharers) : 0;
+    const int64_t writers = share ? tw_ceil_div(units, share) : 1;
+    const int64_t tiles =
+        p->groups * tw_ceil_div(z.group_k, shape.dy.channels) * tw_ceil_div(z.group_c, shape.x.channels);
+    const tw_dense_extra extra[] = {{"share", share}};
+    const tw_dense_launch launch = {.grid = {(uint32_t)tiles, (uint32_t)writers, 1},
+                                    .block = {(uint32_t)shape.workgroup, 1, 1},
+                                    .writers = writers,
+                                    .extra = extra,
+                                    .extra_count = 1};
+    return tw_dense_plan(job, &dense, &z, &launch, diag);
+}
+
+static tw_status reference(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
+                           tw_diag *diag) {
+    const tw_dense dense = dense_of((const tw_wgrad_mfma_spec *)job->instance.spec);
+    return tw_dense_reference(job, &dense, inputs, outputs, diag);
+}
+
+static void derive_reduce(const tw_instance *instance, int32_t *reduce) {
+    const tw_dense dense = dense_of((const tw_wgrad_mfma_spec *)instance->spec);
+    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, reduce);
+}
+
+static const char *const filters[] = {"kh=1 kw=1", "kh=2 kw=2", "kh=3 kw=3", "kh=4 kw=4", "kh=5 kw=5",
+                                      "kh=7 kw=7", "kh=8 kw=8", "kh=1 kw=3", "kh=3 kw=1", NULL};
+static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
+static const char *const tiles[] = {"waves_k=1 waves_c=1 wave_tiles_k=1 wave_tiles_c=1",
+                                    "waves_k=2 waves_c=1 wave_tiles_k=2 wave_tiles_c=1",
+                                    "waves_k=4 waves_c=1 wave_tiles_k=1 wave_tiles_c=1",
+                                    "waves_k=2 waves_c=2 wave_tiles_k=1 wave_tiles_c=1",
+                                    "waves_k=2 waves_c=2 wave_tiles_k=2 wave_tiles_c=2",
+                                    "waves_k=2 waves_c=2 wave_tiles_k=4 wave_tiles_c=2",
+                                    "waves_k=1 waves_c=2 wave_tiles_k=4 wave_tiles_c=1",
+                                    "waves_k=4 waves_c=2 wave_tiles_k=2 wave_tiles_c=1",
+                                    NULL};
+static const char *const strips[] = {"steps=1", "steps=2", "atom_k=32", "atom_k=32 steps=2", NULL};
+static const char *const vecs[] = {"vec=1", "vec=4", "vec=8", NULL};
+static const char *const modes[] = {"", "reproducible=1", NULL};
+static const char *const *const axes[] = {filters, dtypes, tiles, strips, vecs, modes, NULL};
+
+const tw_family tw_family_direct_wgrad_mfma = {
+    .name = "direct_wgrad_mfma",
+    .doc = "weight gradient of a convolution with stride 1 on the matrix cores of CDNA, NHWC",
+    .spec = TW_FIELD_TABLE(spec_fields),
+    .problem = TW_FIELD_TABLE(problem_fields),
+    .reduce = &tw_family_direct_wgrad_reduce,
+    .axes = axes,
+    .validate = validate,
+    .build = tw_mf_build,
+    .derive_reduce = derive_reduce,
+    .plan = plan,
+    .reference = reference,
+};
+
+void tw_wgrad_mfma_defaults(tw_wgrad_mfma_spec *spec, tw_wgrad_problem *problem) {
+    if (spec) tw_field_defaults(tw_family_direct_wgrad_mfma.spec, (int32_t *)spec);
+    if (problem) tw_field_defaults(tw_family_direct_wgrad_mfma.problem, (int32_t *)problem);
+}
+
+tw_instance tw_wgrad_mfma_instance(const tw_wgrad_mfma_spec *spec, const tw_wgrad_problem *problem) {
+    tw_instance instance;
+    tw_instance_init(&tw_family_direct_wgrad_mfma, &instance);
+    if (spec) memcpy(instance.spec, spec, sizeof *spec);
+    if (problem) memcpy(instance.problem, problem, sizeof *problem);
+    derive_reduce(&instance, instance.reduce);
+    return instance;
+}
+
+tw_status tw_wgrad_mfma_validate(const tw_wgrad_mfma_spec *spec, tw_target target, tw_diag *diag) {
+    tw_instance instance = tw_wgrad_mfma_instance(spec, NULL);
+    return tw_instance_validate(&instance, target, diag);
+}
+
+tw_kernel *tw_wgrad_mfma_build(tw_context *ctx, const tw_wgrad_mfma_spec *spec, tw_target target) {
+    tw_instance instance = tw_wgrad_mfma_instance(spec, NULL);
+    return tw_instance_build(ctx, &instance, target);
+}

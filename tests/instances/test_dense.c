@@ -1,0 +1,179 @@
+/* The dense weight-gradient families on the emulator, compared with the exact reference:
+ *
+ *     test_dense TARGET core|all
+ *
+ * Rows: tests/instances/dense_rows.def. */
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "jit/compile.h"
+#include "tests/instances/instance_text.h"
+#include "tests/instances/job_run.h"
+
+static struct {
+    const char *target_name;
+    tw_target target;
+    bool all;
+    tw_device *device;
+    tw_compiler *compiler;
+} env;
+
+static const struct {
+    const char *family;
+    bool core;
+    const char *words;
+} rows[] = {
+#define DENSE(family, core, words) {family, core, family " " words},
+#include "tests/instances/dense_rows.def"
+};
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+static bool is_admitted(const char *words) {
+    tw_instance instance;
+    read_instance(words, &instance);
+    return tw_instance_validate(&instance, env.target, NULL) == TW_OK;
+}
+
+static void compile(const char *words, tw_code_object *objects[TW_JOB_MAX_KERNELS]) {
+    job_run run;
+    job_open(&run, words, env.target);
+    tw_diag *diag = tw_diag_new(NULL);
+    if (tw_job_compile(run.job, env.compiler, NULL, objects, diag))
+        fail_msg("%s: %s", words, tw_diag_text(diag));
+    tw_diag_free(diag);
+    job_close(&run);
+}
+
+static void release(tw_code_object *objects[TW_JOB_MAX_KERNELS]) {
+    for (int i = 0; i < TW_JOB_MAX_KERNELS; i++)
+        tw_code_object_release(objects[i]);
+}
+
+static void run_pattern(tw_code_object *const *objects, const char *words, tw_data_pattern pattern,
+                        uint64_t seed) {
+    job_run run;
+    job_open(&run, words, env.target);
+    job_fill(&run, pattern, seed);
+    job_execute(&run, env.device, objects);
+    job_check(&run, env.target_name);
+    if (pattern == TW_DATA_INTEGERS) job_check_exact(&run);
+    if (pattern == TW_DATA_UNIFORM) job_check_statistic(&run);
+    job_close(&run);
+}
+
+static void every_row_is_right(void **state) {
+    (void)state;
+    size_t ran = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (!(env.all || rows[i].core) || !is_admitted(rows[i].words)) continue;
+        tw_code_object *objects[TW_JOB_MAX_KERNELS];
+        compile(rows[i].words, objects);
+        run_pattern(objects, rows[i].words, TW_DATA_INTEGERS, i);
+        run_pattern(objects, rows[i].words, TW_DATA_UNIFORM, i + 1);
+        run_pattern(objects, rows[i].words, TW_DATA_SPECIAL, i + 2);
+        release(objects);
+        ran++;
+    }
+    assert_true(ran >= (env.all ? 12 : 3));
+}
+
+/* Every family that serves the target, with its default spec. */
+static void empty_problems(void **state) {
+    (void)state;
+    static const char *const sizes[] = {"n=0 h=5 w=5", "n=2 h=0 w=4 ho=0", "n=1 h=4 w=0 pad_w=3",
+                                        "n=1 h=4 w=4 ho=0", "n=1 h=4 w=4 wo=0"};
+    for (size_t f = 0; f < ROW_COUNT; f++) {
+        if ((f && !strcmp(rows[f].family, rows[f - 1].family)) || !is_admitted(rows[f].family)) continue;
+        tw_code_object *objects[TW_JOB_MAX_KERNELS];
+        compile(rows[f].family, objects);
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            char words[256];
+            snprintf(words, sizeof words, "%s %s", rows[f].family, sizes[i]);
+            run_pattern(objects, words, TW_DATA_INTEGERS, 1);
+        }
+        release(objects);
+    }
+}
+
+/* Away from the borders, where no tap meets padding, a NaN and an infinity reach what the reference says. */
+static void specials_inside_reach_their_taps(void **state) {
+    (void)state;
+    for (size_t f = 0; f < ROW_COUNT; f++) {
+        if ((f && !strcmp(rows[f].family, rows[f - 1].family)) || !is_admitted(rows[f].family)) continue;
+        char words[256];
+        snprintf(words, sizeof words, "%s n=2 h=9 w=20 c=24 k=16", rows[f].family);
+        tw_code_object *objects[TW_JOB_MAX_KERNELS];
+        compile(words, objects);
+        for (int buffer = 0; buffer < 2; buffer++) {
+            job_run run;
+            job_open(&run, words, env.target);
+            job_fill(&run, TW_DATA_INTEGERS, 5);
+            const int channels = buffer ? 16 : 24;
+            uint16_t *data = run.memory[buffer];
+            data[((9 + 4) * 20 + 10) * channels + 3] = 0x7e01; /* NaN of f16, image 1, row 4, column 10 */
+            data[(5 * 20 + 7) * channels + 11] = 0xfc00;       /* -infinity */
+            job_execute(&run, env.device, objects);
+            job_check(&run, env.target_name);
+            job_close(&run);
+        }
+        release(objects);
+    }
+}
+
+static void the_reproducible_mode_repeats(void **state) {
+    (void)state;
+    for (size_t f = 0; f < ROW_COUNT; f++) {
+        if ((f && !strcmp(rows[f].family, rows[f - 1].family)) || !is_admitted(rows[f].family)) continue;
+        char words[256];
+        snprintf(words, sizeof words, "%s reproducible=1 n=5 h=9 w=11 c=20 k=36 splits=3", rows[f].family);
+        tw_code_object *objects[TW_JOB_MAX_KERNELS];
+        compile(words, objects);
+        job_run run[2];
+        for (int i = 0; i < 2; i++) {
+            job_open(&run[i], words, env.target);
+            job_fill(&run[i], TW_DATA_UNIFORM, 3);
+            job_execute(&run[i], env.device, objects);
+        }
+        job_check(&run[0], env.target_name);
+        assert_memory_equal(run[0].memory[3], run[1].memory[3],
+                            tw_plan_buffer_at(run[0].job->plan, 3)->bytes);
+        for (int i = 0; i < 2; i++)
+            job_close(&run[i]);
+        release(objects);
+    }
+}
+
+static int open_env(void **state) {
+    (void)state;
+    char name[64];
+    snprintf(name, sizeof name, "emu:%s", env.target_name);
+    tw_diag *diag = tw_diag_new(NULL);
+    int failed = tw_target_parse(env.target_name, &env.target, diag) ||
+                 tw_device_open(name, &env.device, diag) ||
+                 tw_compiler_open(TW_COMPILER_LLVM, &env.compiler, diag);
+    if (failed) fputs(tw_diag_text(diag), stderr);
+    tw_diag_free(diag);
+    return failed;
+}
+
+static int close_env(void **state) {
+    (void)state;
+    tw_device_close(env.device);
+    tw_compiler_close(env.compiler);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return 2;
+    env.target_name = argv[1];
+    env.all = !strcmp(argv[2], "all");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_right),
+        cmocka_unit_test(empty_problems),
+        cmocka_unit_test(specials_inside_reach_their_taps),
+        cmocka_unit_test(the_reproducible_mode_repeats),
+    };
+    return cmocka_run_group_tests_name(env.target_name, tests, open_env, close_env);
+}
