@@ -29,11 +29,6 @@ static const char *policy_name(unsigned op) {
     return names[op];
 }
 
-static const char *format_name(tw_matrix_format format) {
-    static const char *const names[] = {"f16", "bf16", "f32", "fp8", "bf8", "i8", "i32", "f64"};
-    return names[format];
-}
-
 static json_t *features_of(const tw_arch_info *info) {
     json_t *list = json_array();
 #define FEATURE(NAME, bit, text, doc) \
@@ -75,8 +70,9 @@ static json_t *atoms_of(tw_target target) {
         tw_matrix_info info = tw_matrix_atom_info(atom);
         json_array_append_new(
             atoms, json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:s, s:[i,i,i]}", "name", info.name, "m", info.m,
-                             "n", info.n, "k", info.k, "a", format_name(info.a), "b", format_name(info.b),
-                             "d", format_name(info.d), "slots", info.slots[0], info.slots[1], info.slots[2]));
+                             "n", info.n, "k", info.k, "a", tw_matrix_format_name(info.a), "b",
+                             tw_matrix_format_name(info.b), "d", tw_matrix_format_name(info.d), "slots",
+                             info.slots[0], info.slots[1], info.slots[2]));
     }
     return atoms;
 }
@@ -95,6 +91,44 @@ static json_t *describe(tw_target target) {
         info->buffer_address_bits, "fp8", fp8_names[info->fp8], "first_llvm", (int)info->first_llvm,
         "features", features_of(info), "vgpr_budget_by_workgroup", budgets_of(target, info), "cache_policies",
         policies_of(target), "matrix_atoms", atoms_of(target));
+}
+
+/* The legal policies, one a row: what the assembler calls each for loads, stores and atomics. */
+static json_t *policy_rows(const json_t *policies) {
+    json_t *rows = json_array();
+    for (int value = 0; value < 32; value++) {
+        char key[8];
+        snprintf(key, sizeof key, "%d", value);
+        json_t *row = json_object();
+        for (unsigned op = TW_CACHE_LOAD; op <= TW_CACHE_ATOMIC; op++) {
+            const char *text =
+                json_string_value(json_object_get(json_object_get(policies, policy_name(op)), key));
+            if (text) json_object_set_new(row, policy_name(op), json_string(*text ? text : "(default)"));
+        }
+        bool legal = json_object_size(row) > 0;
+        json_object_set_new(row, "policy", json_integer(value));
+        if (legal) json_array_append(rows, row);
+        json_decref(row);
+    }
+    return rows;
+}
+
+/* For people: the facts, then the two lists as tables. */
+static int print_target(const cli_output *output, const json_t *row) {
+    static const cli_column policies[] = {
+        {"policy", "cache policy"}, {"load", "load"}, {"store", "store"}, {"atomic", "atomic"}, {NULL, NULL}};
+    static const cli_column atoms[] = {
+        {"name", "matrix atom"},      {"m", "m"},  {"n", "n"}, {"k", "k"}, {"a", "A"}, {"b", "B"}, {"d", "D"},
+        {"slots", "elements a lane"}, {NULL, NULL}};
+    json_t *facts = json_copy((json_t *)row);
+    json_object_del(facts, "cache_policies");
+    json_object_del(facts, "matrix_atoms");
+    int code = cli_print_object(output, facts);
+    putchar('\n');
+    code |= cli_print_table(output, policies, policy_rows(json_object_get(row, "cache_policies")));
+    if (json_array_size(json_object_get(row, "matrix_atoms")) == 0) return code;
+    putchar('\n');
+    return code | cli_print_table(output, atoms, json_incref(json_object_get(row, "matrix_atoms")));
 }
 
 int cmd_arch(int argc, char **argv) {
@@ -123,7 +157,7 @@ int cmd_arch(int argc, char **argv) {
         json_t *row;
         json_array_foreach(rows, i, row) {
             if (i) putchar('\n');
-            if (cli_print_object(&o.output, json_incref(row)) != CLI_OK) code = CLI_FAILED;
+            if (print_target(&o.output, row) != CLI_OK) code = CLI_FAILED;
         }
         json_decref(rows);
         return code;
