@@ -98,6 +98,17 @@ static int print_stats(const options *o, const tw_code_object *object, const tw_
     return cli_print_object(&o->output, stats);
 }
 
+/* A cache that cannot be used costs a warning, not the kernel. */
+static tw_cache *open_cache(tw_diag *diag) {
+    tw_cache *cache = NULL;
+    tw_diag *reason = tw_diag_new(NULL);
+    if (reason && tw_cache_open(NULL, &cache, reason) != TW_OK)
+        tw_warn(diag, tw_diag_get(reason, 0)->where, "the cache is not used: %s",
+                tw_diag_first_error(reason));
+    tw_diag_free(reason);
+    return cache;
+}
+
 static tw_status compile(options *o, tw_context *ctx, int *code) {
     tw_diag *diag = tw_context_diag(ctx);
     uint64_t begin = cli_now();
@@ -112,8 +123,7 @@ static tw_status compile(options *o, tw_context *ctx, int *code) {
     tw_status status = tw_compiler_open(o->compiler, &compiler, diag);
     if (status == TW_OK) status = tw_compiler_choose(compiler, tw_kernel_target(kernel), &choice, diag);
     if (status == TW_OK) {
-        /* A cache that cannot be used costs a warning, not the kernel. */
-        if (!o->no_cache && tw_cache_open(NULL, &cache, diag) != TW_OK) cache = NULL;
+        if (!o->no_cache) cache = open_cache(diag);
         tw_compile_options compile_options = {.opt_level = o->opt_level, .cache = cache, .times = &times};
         status = tw_compile(compiler, kernel, &compile_options, &object, diag);
     }

@@ -56,6 +56,7 @@ expect list_grid 0 'kh=7' "$tilewright" list --grid direct_wgrad_depthwise --arc
     expect compile_hit 0 '^cache hit +yes' "$tilewright" compile $small --stats -o "$root/k.hsaco"
     expect compile_no_cache 0 '^cache hit +no' "$tilewright" compile $small --stats --no-cache -o "$root/k.hsaco"
     expect compile_unwritable 1 'No such file' "$tilewright" compile $small -o "$root/none/k.hsaco"
+    expect compile_without_cache 0 '^/proc/none: warning: the cache is not used' env TILEWRIGHT_CACHE_DIR=/proc/none "$tilewright" compile $small -o "$root/k.hsaco"
     expect cache_stat 0 '^entries +1' "$tilewright" cache stat
     expect cache_verify 0 '^damaged +0' "$tilewright" cache verify
     expect cache_prune 0 '^entries +0' "$tilewright" cache prune --limit 0
