@@ -221,8 +221,8 @@
 #include "run/emu/vop.def"
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
-#include "run/emu/vopc.def"
 #include "run/emu/vop_fp8.def"
+#include "run/emu/vopc.def"
 
 #undef V
 #undef R2
@@ -237,6 +237,6 @@ const emu_lane_fn LANES_TABLE[EMU_LANE_COUNT] = {
 #include "run/emu/vop.def"
 #include "run/emu/vop16.def"
 #include "run/emu/vop3p.def"
-#include "run/emu/vopc.def"
 #include "run/emu/vop_fp8.def"
+#include "run/emu/vopc.def"
 };

@@ -201,12 +201,12 @@ enum {
     EMU_ROW_STORE = 1 << 15,
     EMU_ROW_D16_LO = 1 << 16,
     EMU_ROW_D16_HI = 1 << 17,
-    EMU_ROW_CLUSTER = 1 << 21, /* a load for all workgroups of a cluster */
-    EMU_ROW_DMA = 1 << 22,     /* LDS addresses from M0 on */
+    EMU_ROW_CLUSTER = 1 << 21,    /* a load for all workgroups of a cluster */
+    EMU_ROW_DMA = 1 << 22,        /* LDS addresses from M0 on */
     EMU_ROW_TRANSPOSED = 1 << 23, /* lanes exchange what they loaded; `lane` says how */
     EMU_ROW_FP8 = 1 << 24,        /* byte_sel picks a byte, "clamp" is no range */
     EMU_ROW_BYTE_OUT = 1 << 25,   /* the result is a byte of its register */
-    EMU_ROW_ORDERED = 1 << 18  /* an atomic whose outcome depends on the order of workgroups */
+    EMU_ROW_ORDERED = 1 << 18     /* an atomic whose outcome depends on the order of workgroups */
 };
 
 typedef enum emu_wave_state {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tilewright exec on code objects and bundles that clang makes. Usage: test_exec.sh TILEWRIGHT SOURCE CLANG
 set -u
-tilewright=$1 source=$2 clang=$3
+tilewright=$(realpath "$1") source=$2 clang=$3
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 export NO_COLOR=1
