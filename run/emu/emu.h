@@ -56,7 +56,8 @@ typedef enum tw_emu_check {
 
 /* Checks that a launch can switch on: true of the kernels of this project, not of all that compilers make. */
 typedef enum tw_emu_strict_check {
-    TW_EMU_STRICT_ALIGNMENT = 1 << 0 /* every access is a multiple of its size, up to a dword */
+    TW_EMU_STRICT_ALIGNMENT = 1 << 0, /* every access is a multiple of its size, up to a dword */
+    TW_EMU_STRICT_STORES = 1 << 1 /* no store is a relaxed atomic one where machine code does not say so */
 } tw_emu_strict_check;
 
 typedef struct tw_emu_wave tw_emu_wave;

@@ -7,7 +7,7 @@
 /* Kinds of accesses, which are also sets of bytes. */
 enum {
     EMU_NOTE_READ = 1,
-    EMU_NOTE_WRITE = 2,
+    EMU_NOTE_WRITE = 2,  /* a store; with EMU_NOTE_ATOMIC one that may be an atomic */
     EMU_NOTE_ATOMIC = 4, /* a change that others see at once */
     EMU_NOTE_SYNC = 8    /* a look at what others change: plain accesses there are part of a protocol */
 };

@@ -149,7 +149,7 @@ static bool tell(emu_launch_state *launch, const emu_global_notes *notes, const 
                        (uint32_t)(number / grid.x / grid.y)};
         snprintf(who, sizeof who, "workgroup (%u, %u, %u)", id.x, id.y, id.z);
     }
-    const char *access = n->kind & EMU_NOTE_ATOMIC ? "atomic" : n->kind & EMU_NOTE_WRITE ? "store" : "load";
+    const char *access = n->kind & EMU_NOTE_WRITE ? "store" : n->kind & EMU_NOTE_ATOMIC ? "atomic" : "load";
     snprintf(message, sizeof message, RACE, access, (unsigned long long)(b->address + at),
              (unsigned long long)at, b->name, who, written ? "wrote" : "read");
     unsigned in_range = n->bytes ? (unsigned)((at - r->from) / n->bytes) : 0;

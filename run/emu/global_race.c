@@ -64,16 +64,19 @@ static void add(emu_global_log *log, const emu_global_note *note) {
     *recent = (uint32_t)n->count;
 }
 
-/* Whether a plain store may be an atomic one: these targets print them alike. */
-static bool stores_look_alike(const tw_emu_wave *w) {
-    return w->launch->isa == TW_ISA_GFX11 || w->launch->target.arch == TW_ARCH_GFX90A;
+/* Whether a plain store may be a relaxed atomic one: these targets print them alike. */
+static bool may_be_atomic(const tw_emu_wave *w, unsigned bytes, bool aligned) {
+    bool alike = w->launch->isa == TW_ISA_GFX11 || w->launch->target.arch == TW_ARCH_GFX90A;
+    return alike && aligned && bytes <= 8 && !w->launch->strict_stores;
 }
 
-static uint8_t kind_of(const tw_emu_wave *w, emu_intent intent) {
+static uint8_t kind_of(const tw_emu_wave *w, emu_intent intent, unsigned bytes, bool aligned) {
     const emu_inst *i = w->current;
     bool scoped = i->flags & EMU_I_SCOPED;
     if (intent == EMU_READS) return scoped ? EMU_NOTE_SYNC : EMU_NOTE_READ;
-    if (intent == EMU_WRITES) return scoped ? EMU_NOTE_ATOMIC : EMU_NOTE_WRITE;
+    if (intent == EMU_WRITES && scoped) return EMU_NOTE_ATOMIC;
+    if (intent == EMU_WRITES)
+        return EMU_NOTE_WRITE | (may_be_atomic(w, bytes, aligned) ? EMU_NOTE_ATOMIC : 0);
     /* Below the scope of the device gfx12 may update a cache of its own. */
     if (w->launch->isa >= TW_ISA_GFX12 && !scoped) return EMU_NOTE_WRITE;
     return EMU_NOTE_ATOMIC | (i->flags & EMU_I_RETURN ? EMU_NOTE_SYNC : 0);
@@ -86,9 +89,9 @@ static void note(tw_emu_wave *w, emu_global_note *n) {
     n->ordered = log->acquired;
     add(log, n);
     if (n->kind & EMU_NOTE_SYNC) log->saw_value = true;
-    if (n->kind & EMU_NOTE_ATOMIC || (n->kind & EMU_NOTE_WRITE && stores_look_alike(w))) {
+    if (n->kind & EMU_NOTE_ATOMIC) {
         log->notes.released = log->notes.count;
-        if (n->kind & EMU_NOTE_ATOMIC) log->phase = log->notes.count;
+        if (!(n->kind & EMU_NOTE_WRITE)) log->phase = log->notes.count;
     }
 }
 
@@ -100,7 +103,7 @@ void tw_emu_global_note(tw_emu_wave *w, int lane, const emu_buffer *b, uint64_t 
                          .bytes = bytes,
                          .lanes = 1,
                          .lane = (int16_t)lane,
-                         .kind = kind_of(w, intent)};
+                         .kind = kind_of(w, intent, bytes, offset % bytes == 0)};
     note(w, &n);
 }
 
@@ -108,8 +111,13 @@ void tw_emu_global_note(tw_emu_wave *w, int lane, const emu_buffer *b, uint64_t 
 void tw_emu_global_note_block(tw_emu_wave *w, unsigned half, const emu_buffer *b, const uint64_t *offset,
                               uint32_t lanes, unsigned bytes, emu_intent intent) {
     if (b->read_only || b == w->launch->scratch) return;
-    emu_global_note n = {
-        .buffer = b, .bytes = bytes, .lane = (int16_t)(half * EMU_LANES), .kind = kind_of(w, intent)};
+    uint64_t low_bits = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        low_bits |= offset[__builtin_ctz(rest)];
+    emu_global_note n = {.buffer = b,
+                         .bytes = bytes,
+                         .lane = (int16_t)(half * EMU_LANES),
+                         .kind = kind_of(w, intent, bytes, low_bits % bytes == 0)};
     while (lanes) {
         unsigned l0 = (unsigned)__builtin_ctz(lanes);
         uint32_t rest = lanes & (lanes - 1);

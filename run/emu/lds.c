@@ -82,7 +82,7 @@ static bool load_part(tw_emu_wave *w, unsigned half, const uint32_t *offset, uin
     uint64_t place[EMU_LANES];
     if (block_inside(w, offset, at, active, bytes, place)) {
         if (g->copies_in_flight) tw_emu_copy_check_lds_block(w, half, place, active, bytes, EMU_READS);
-        if (g->lds_dwords) tw_emu_lds_race_block(w, half * EMU_LANES, place, active, bytes, EMU_READS);
+        if (g->lds_dwords) tw_emu_lds_race_loads(w, half * EMU_LANES, place, active, bytes);
         return tw_emu_block_load_known(g->lds, g->lds_known, place, bytes, value, unknown) && w->shadow;
     }
     for (uint32_t rest = active; rest; rest &= rest - 1) {
@@ -149,9 +149,10 @@ static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *dat
     bool known = !w->shadow || !tw_emu_vector_unknown(w, data);
     if (known && block_inside(w, offset, at, active, bytes, place)) {
         if (g->copies_in_flight) tw_emu_copy_check_lds_block(w, half, place, active, bytes, EMU_WRITES);
-        if (g->lds_dwords) tw_emu_lds_race_block(w, half * EMU_LANES, place, active, bytes, EMU_WRITES);
-        tw_emu_block_store(g->lds, g->lds_known, place, active, bytes, emu_vgpr(w, data, half),
-                           i->row->flags & EMU_ROW_D16_HI ? 16 : 0);
+        const uint32_t *value = emu_vgpr(w, data, half);
+        unsigned shift = i->row->flags & EMU_ROW_D16_HI ? 16 : 0;
+        if (g->lds_dwords) tw_emu_lds_race_stores(w, half * EMU_LANES, place, active, bytes, value, shift);
+        tw_emu_block_store(g->lds, g->lds_known, place, active, bytes, value, shift);
         return;
     }
     for (uint32_t rest = active; rest; rest &= rest - 1) {
@@ -159,9 +160,11 @@ static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *dat
         uint32_t v[MAX_WORDS], u[MAX_WORDS];
         emu_place p;
         lane_data(w, i, data, half, l, v, u);
+        w->storing = v;
         if (tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + at, bytes, EMU_WRITES, &p))
             tw_emu_store_bytes(&p, bytes, v, u);
     }
+    w->storing = NULL;
 }
 
 void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {

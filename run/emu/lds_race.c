@@ -91,11 +91,18 @@ static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu
                   NOW[intent], offset, (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
 }
 
+/* Whether the bytes hold already what the store is about to write. */
+static bool stores_the_same(const tw_emu_wave *w, uint32_t dword, unsigned bytes, const uint8_t *stored) {
+    unsigned from = (unsigned)__builtin_ctz(bytes), count = (unsigned)__builtin_popcount(bytes);
+    return !memcmp(w->group->lds + 4 * dword + from, stored, count);
+}
+
 static bool clashes(tw_emu_wave *w, const touches *t, unsigned bytes, int lane, uint32_t dword,
-                    emu_intent intent, const char *then) {
+                    emu_intent intent, const char *then, const uint8_t *stored) {
     for (unsigned k = 0; k < 2; k++) {
         unsigned both = t->bytes[k] & bytes;
         if (!both || !concurrent(w, t->mark[k])) continue;
+        if (stored && stores_the_same(w, dword, bytes, stored)) return false;
         report(w, lane, 4 * dword + (unsigned)__builtin_ctz(both), t->mark[k], intent, then);
         return true;
     }
@@ -109,18 +116,20 @@ static void note(const tw_emu_wave *w, touches *t, uint32_t mine, unsigned bytes
 }
 
 /* Atomics are ordered among each other. Where atomics with a result work, plain accesses are part of the same
- * protocol: the first look of a compare-and-swap loop, the release of a lock. */
-static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_intent intent,
-                  uint32_t mine) {
+ * protocol: the first look of a compare-and-swap loop, the release of a lock. Relaxed atomic stores look like
+ * plain ones: two waves may write the same value (`stored`; NULL where a store cannot be an atomic). */
+static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_intent intent, uint32_t mine,
+                  const uint8_t *stored) {
     emu_lds_dword *d = &w->group->lds_dwords[dword];
     unsigned plain = bytes & ~(unsigned)d->shared;
     unsigned against_writes = intent == EMU_UPDATES ? plain & ~(unsigned)d->atomic : plain;
-    if (against_writes && clashes(w, &d->written, against_writes, lane, dword, intent, "wrote")) return;
+    if (against_writes && clashes(w, &d->written, against_writes, lane, dword, intent, "wrote", stored))
+        return;
     if (intent == EMU_READS) {
         note(w, &d->read, mine, bytes);
         return;
     }
-    if (plain && clashes(w, &d->read, plain, lane, dword, intent, "read")) return;
+    if (plain && clashes(w, &d->read, plain, lane, dword, intent, "read", NULL)) return;
     note(w, &d->written, mine, bytes);
     d->atomic = (uint8_t)(intent == EMU_UPDATES ? d->atomic | bytes : d->atomic & ~bytes);
 }
@@ -129,9 +138,12 @@ static uint32_t my_mark(const tw_emu_wave *w) { return w->time << WAVE_BITS | (w
 
 static void touch_range(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
                         uint32_t mine) {
+    bool may_be_atomic = intent == EMU_WRITES && bytes <= 8 && offset % bytes == 0;
+    const uint8_t *stored = may_be_atomic ? w->storing : NULL;
     while (bytes) {
         unsigned from = offset % 4, count = bytes < 4 - from ? bytes : 4 - from;
-        touch(w, lane, offset / 4, ((1u << count) - 1) << from, intent, mine);
+        touch(w, lane, offset / 4, ((1u << count) - 1) << from, intent, mine, stored);
+        if (stored) stored += count;
         offset += count;
         bytes -= count;
     }
@@ -151,11 +163,21 @@ void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned b
     if (shared && intent != EMU_READS) publish(w, g->shared_clock);
 }
 
-/* Loads and stores of whole dwords that nobody else touches meanwhile take one look each. */
-void tw_emu_lds_race_block(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
-                           unsigned bytes, emu_intent intent) {
+void tw_emu_lds_race_loads(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
+                           unsigned bytes) {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
-        tw_emu_lds_race_touch(w, (int)(first_lane + l), (uint32_t)offset[l], bytes, intent, false);
+        tw_emu_lds_race_touch(w, (int)(first_lane + l), (uint32_t)offset[l], bytes, EMU_READS, false);
     }
+}
+
+void tw_emu_lds_race_stores(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
+                            unsigned bytes, const uint32_t *value, unsigned shift) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        uint32_t word[2] = {value[l] >> shift, bytes == 8 ? value[EMU_LANES + l] : 0};
+        w->storing = word;
+        tw_emu_lds_race_touch(w, (int)(first_lane + l), (uint32_t)offset[l], bytes, EMU_WRITES, false);
+    }
+    w->storing = NULL;
 }

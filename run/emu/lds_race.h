@@ -16,8 +16,11 @@ void tw_emu_lds_race_wait(tw_emu_wave *w, const uint32_t *clock);
 void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes, emu_intent intent,
                            bool returns);
 
-/* Plain accesses of the lanes of a block. */
-void tw_emu_lds_race_block(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
-                           unsigned bytes, emu_intent intent);
+/* Loads of the lanes of a block. */
+void tw_emu_lds_race_loads(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
+                           unsigned bytes);
+/* ... and stores, of `value` (32 lanes a word) from bit `shift` on. */
+void tw_emu_lds_race_stores(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,
+                            unsigned bytes, const uint32_t *value, unsigned shift);
 
 #endif

@@ -252,6 +252,7 @@ struct tw_emu_wave {
     int8_t waits_for;                       /* the number of the barrier that it waits for */
     uint32_t cluster_phase;                 /* how often it has passed the barrier of the cluster */
     bool yield;                             /* let the other waves run */
+    const void *storing; /* the bytes that a lane's plain store is about to write; NULL: not at hand */
 };
 
 enum { EMU_VFLAG_KNOWN = 0, EMU_VFLAG_UNKNOWN = 1, EMU_VFLAG_MISSING = 2 };

@@ -188,6 +188,7 @@ static void store_lanes(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
         for (unsigned from = 0; from < bytes; from += step) {
             emu_place p;
             bool zero;
+            w->storing = step == bytes ? v : NULL;
             if (!place(w, i, a, half, l, from, step, EMU_WRITES, &zero, &p)) break;
             uint32_t part[MAX_WORDS], part_unknown[MAX_WORDS];
             for (unsigned k = 0; k < (step + 3) / 4; k++) {
@@ -197,6 +198,7 @@ static void store_lanes(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
             tw_emu_store_bytes(&p, step, part, part_unknown);
         }
     }
+    w->storing = NULL;
 }
 
 static bool store_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half) {

@@ -297,3 +297,31 @@ KERNEL WORKGROUP(64) void cleared_counter(u32 *counter, int wrong) {
     if (wrong && BLOCK == 0) *counter = 0;
     __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, AGENT);
 }
+
+/* Every workgroup raises one flag, and leaves its number where any may win. 1: all write one place 16 bytes at once,
+ * which is no atomic; 2: they look at the flag without an atomic. */
+KERNEL WORKGROUP(64) void raised_flag(u32 *flag, u32 *winner, u32 *wide, int wrong) {
+    typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+    if (THREAD != 0) return;
+    if (wrong == 2) winner[1 + BLOCK] = *flag;
+    __hip_atomic_store(flag, 1u, __ATOMIC_RELAXED, AGENT);
+    __hip_atomic_store(winner, (u32)BLOCK, __ATOMIC_RELAXED, AGENT);
+    if (wrong == 1) *(u32x4 *)wide = (u32x4){1, 2, 3, 4};
+}
+
+/* The same of the waves of a workgroup. 1: what they write differs. */
+KERNEL WORKGROUP(128) void raised_flag_in_lds(u32 *out, int wrong) {
+    SHARED u32 flag;
+    SHARED u64 wide;
+    if (THREAD == 0) {
+        flag = 0;
+        wide = 0;
+    }
+    sync();
+    if (THREAD % 64 == 0) {
+        __hip_atomic_store(&flag, wrong ? (u32)THREAD : 7u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+        __hip_atomic_store(&wide, 0x500000003ul, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+    }
+    sync();
+    out[THREAD] = flag + (u32)(wide >> 32) + (u32)wide;
+}
