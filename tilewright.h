@@ -9,6 +9,7 @@
 #include "arch/transpose.h"
 #include "instances/data.h"
 #include "instances/direct_wgrad_depthwise.h"
+#include "instances/direct_wgrad_image.h"
 #include "instances/direct_wgrad_mfma.h"
 #include "instances/direct_wgrad_reduce.h"
 #include "instances/field.h"

@@ -11,7 +11,9 @@ typedef struct options {
 } options;
 
 static const struct argp_option argp_options[] = {
-    {"grid", 'g', "FAMILY", 0, "every configuration of the family's tuning grid that the target admits", 0},
+    {"grid", 'g', "FAMILY", 0,
+     "every configuration of the tuning grids that the target admits, of all families whose names begin so",
+     0},
     {"arch", 'a', "TARGET", 0, "the target of --grid (default: gfx1250)", 0},
     {0}};
 
@@ -71,18 +73,33 @@ static int list_fields(const options *o, const tw_family *family) {
                            field_rows(rows, "problem", tw_family_problem_fields(family)));
 }
 
-static int list_grid(const options *o, const tw_family *family, tw_target target) {
+/* The grids of all families whose names begin so; 0 rows where there is none. */
+static json_t *grid_rows(const char *prefix, tw_target target) {
     json_t *rows = json_array();
     tw_instance instance;
-    for (size_t cursor = 0; tw_family_grid_next(family, target, &cursor, &instance);) {
-        char label[TW_LABEL_MAX];
-        tw_instance_label(&instance, label);
-        char *words = tw_instance_words(&instance, false);
-        json_array_append_new(rows, json_pack("{s:s, s:s*}", "label", label, "words", words));
-        free(words);
+    for (size_t f = 0; f < tw_family_count(); f++) {
+        const tw_family *family = tw_family_at(f);
+        if (strncmp(tw_family_name(family), prefix, strlen(prefix))) continue;
+        for (size_t place = 0; tw_family_grid_next(family, target, &place, &instance);) {
+            char label[TW_LABEL_MAX];
+            tw_instance_label(&instance, label);
+            char *words = tw_instance_words(&instance, false);
+            json_array_append_new(rows, json_pack("{s:s, s:s*}", "label", label, "words", words));
+            free(words);
+        }
     }
+    return rows;
+}
+
+static int list_grid(const options *o, const char *prefix, tw_target target) {
     static const cli_column columns[] = {{"words", "words"}, {NULL, NULL}};
-    return cli_print_table(&o->output, columns, rows);
+    return cli_print_table(&o->output, columns, grid_rows(prefix, target));
+}
+
+static bool names_families(const char *prefix) {
+    for (size_t f = 0; f < tw_family_count(); f++)
+        if (!strncmp(tw_family_name(tw_family_at(f)), prefix, strlen(prefix))) return *prefix;
+    return false;
 }
 
 int cmd_list(int argc, char **argv) {
@@ -98,12 +115,13 @@ int cmd_list(int argc, char **argv) {
     const char *name = o.grid ? o.grid : o.family;
     if (!name) return list_families(&o);
     const tw_family *family = tw_family_find(name);
-    if (!family) return cli_usage("list", "no instance is called '%s'; 'tilewright list' shows them", name);
+    if (!family && !(o.grid && names_families(name)))
+        return cli_usage("list", "no instance is called '%s'; 'tilewright list' shows them", name);
     if (o.family) return list_fields(&o, family);
     tw_diag *diag = tw_diag_new(NULL);
     tw_target target;
     tw_status status = tw_target_parse(o.arch ? o.arch : "gfx1250", &target, diag);
     int code = cli_finish(status, diag);
     tw_diag_free(diag);
-    return code == CLI_OK ? list_grid(&o, family, target) : code;
+    return code == CLI_OK ? list_grid(&o, name, target) : code;
 }

@@ -63,20 +63,47 @@ static void run_pattern(tw_code_object *const *objects, const char *words, tw_da
     job_close(&run);
 }
 
+static void run_row(const char *words, uint64_t seed) {
+    tw_code_object *objects[TW_JOB_MAX_KERNELS];
+    compile(words, objects);
+    run_pattern(objects, words, TW_DATA_INTEGERS, seed);
+    run_pattern(objects, words, TW_DATA_UNIFORM, seed + 1);
+    run_pattern(objects, words, TW_DATA_SPECIAL, seed + 2);
+    release(objects);
+}
+
 static void every_row_is_right(void **state) {
     (void)state;
     size_t ran = 0;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (!(env.all || rows[i].core) || !is_admitted(rows[i].words)) continue;
-        tw_code_object *objects[TW_JOB_MAX_KERNELS];
-        compile(rows[i].words, objects);
-        run_pattern(objects, rows[i].words, TW_DATA_INTEGERS, i);
-        run_pattern(objects, rows[i].words, TW_DATA_UNIFORM, i + 1);
-        run_pattern(objects, rows[i].words, TW_DATA_SPECIAL, i + 2);
-        release(objects);
+        run_row(rows[i].words, i);
         ran++;
+        if (!env.all || strstr(rows[i].words, " dtype=")) continue;
+        char words[256];
+        snprintf(words, sizeof words, "%s dtype=bf16", rows[i].words);
+        run_row(words, i);
     }
     assert_true(ran >= (env.all ? 12 : 3));
+}
+
+/* The tile IR itself, before any compiler. */
+static void the_interpreter_agrees(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (!rows[i].core || i % (env.all ? 1 : 3) || !is_admitted(rows[i].words)) continue;
+        job_run run;
+        job_open(&run, rows[i].words, env.target);
+        job_fill(&run, TW_DATA_INTEGERS, i);
+        tw_context *ctx = tw_context_new(NULL);
+        tw_kernel *kernels[TW_JOB_MAX_KERNELS];
+        job_build(&run, ctx, kernels);
+        job_interpret(&run, kernels);
+        job_check(&run, env.target_name);
+        job_check_exact(&run);
+        tw_context_free(ctx);
+        job_close(&run);
+    }
 }
 
 /* Every family that serves the target, with its default spec. */
@@ -127,7 +154,7 @@ static void the_reproducible_mode_repeats(void **state) {
     for (size_t f = 0; f < ROW_COUNT; f++) {
         if ((f && !strcmp(rows[f].family, rows[f - 1].family)) || !is_admitted(rows[f].family)) continue;
         char words[256];
-        snprintf(words, sizeof words, "%s reproducible=1 n=5 h=9 w=11 c=20 k=36 splits=3", rows[f].family);
+        snprintf(words, sizeof words, "%s reproducible=1 n=5 h=9 w=11 c=24 k=40 splits=3", rows[f].family);
         tw_code_object *objects[TW_JOB_MAX_KERNELS];
         compile(words, objects);
         job_run run[2];
@@ -171,6 +198,7 @@ int main(int argc, char **argv) {
     env.all = !strcmp(argv[2], "all");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_right),
+        cmocka_unit_test(the_interpreter_agrees),
         cmocka_unit_test(empty_problems),
         cmocka_unit_test(specials_inside_reach_their_taps),
         cmocka_unit_test(the_reproducible_mode_repeats),

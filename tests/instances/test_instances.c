@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "instances/direct_wgrad_depthwise.h"
+#include "instances/direct_wgrad_image.h"
 #include "instances/direct_wgrad_mfma.h"
 #include "instances/direct_wgrad_reduce.h"
 #include "tests/instances/instance_text.h"
@@ -56,6 +57,17 @@ static void public_structs_keep_their_layout(void **state) {
 #include "instances/direct_wgrad_mfma.def"
     assert_string_equal(text, "kh@0 kw@4 dtype@8 waves_k@12 waves_c@16 wave_tiles_k@20 wave_tiles_c@24 "
                               "atom_k@28 steps@32 vec@36 row_blocks@40 ws_replicas@44 reproducible@48 ");
+    assert_int_equal(sizeof(STRUCT), 52);
+#undef STRUCT
+    used = 0;
+#define SPEC_INT(name, ...) \
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s@%zu ", #name, offsetof(STRUCT, name));
+#define SPEC_DTYPE SPEC_INT
+#define STRUCT     tw_wgrad_image_spec
+#include "instances/direct_wgrad_image.def"
+    assert_string_equal(text,
+                        "kh@0 kw@4 dtype@8 waves_k@12 waves_c@16 wave_tiles_k@20 wave_tiles_c@24 strip@28 "
+                        "rows_per_sync@32 row_blocks@36 vec@40 ws_replicas@44 reproducible@48 ");
     assert_int_equal(sizeof(STRUCT), 52);
 #undef STRUCT
     used = 0;

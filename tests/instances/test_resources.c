@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "instances/direct_wgrad_depthwise_internal.h"
+#include "instances/direct_wgrad_image_internal.h"
 #include "instances/direct_wgrad_mfma_internal.h"
 #include "instances/wgrad_slab.h"
 #include "jit/compile.h"
@@ -50,6 +51,12 @@ static void check_depthwise(const char *label, const tw_wgrad_depthwise_spec *sp
     assert_true(info->lds_bytes <= tw_arch_get(env.target.arch)->lds_bytes);
 }
 
+static void check_image(const tw_wgrad_image_spec *spec, const tw_kernel_info *info) {
+    const im_shape shape = tw_im_shape(spec, env.target);
+    assert_int_equal(info->max_workgroup, shape.threads);
+    assert_int_equal(info->lds_bytes, shape.lds_bytes);
+}
+
 static void compile_and_check(const tw_instance *instance) {
     char label[TW_LABEL_MAX];
     tw_instance_label(instance, label);
@@ -66,6 +73,8 @@ static void compile_and_check(const tw_instance *instance) {
         check_depthwise(label, (const tw_wgrad_depthwise_spec *)instance->spec, info);
     if (!strcmp(tw_family_name(instance->family), "direct_wgrad_mfma"))
         check_mfma(label, (const tw_wgrad_mfma_spec *)instance->spec, info);
+    if (!strcmp(tw_family_name(instance->family), "direct_wgrad_image"))
+        check_image((const tw_wgrad_image_spec *)instance->spec, info);
     tw_code_object_release(object);
     tw_context_free(ctx);
 }
@@ -105,6 +114,33 @@ static void tiles_at_the_limits(void **state) {
         compile_words(lines[i]);
 }
 
+/* Image tiles that the register estimate just admits. */
+static void image_tiles_at_the_limits(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "direct_wgrad_image kh=4 kw=4",
+        "direct_wgrad_image wave_tiles_k=2 wave_tiles_c=2 rows_per_sync=4 dtype=bf16",
+        "direct_wgrad_image wave_tiles_k=2 wave_tiles_c=2 strip=16 rows_per_sync=4",
+        "direct_wgrad_image wave_tiles_k=4 dtype=bf16",
+        "direct_wgrad_image rows_per_sync=7",
+        "direct_wgrad_image vec=1 strip=16",
+        "direct_wgrad_image wave_tiles_k=2 waves_k=4 waves_c=3 strip=16",
+        "direct_wgrad_image kh=1 kw=1 wave_tiles_k=4 wave_tiles_c=4 rows_per_sync=4",
+        "direct_wgrad_image kh=4 kw=4 strip=16 rows_per_sync=1",
+        "direct_wgrad_image kh=2 kw=2 wave_tiles_k=2",
+        "direct_wgrad_image wave_tiles_k=2 strip=16 rows_per_sync=1 dtype=bf16",
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        tw_instance instance;
+        read_instance(lines[i], &instance);
+        if (tw_instance_validate(&instance, env.target, NULL)) continue;
+        compile_and_check(&instance);
+        count++;
+    }
+    if (!count) skip();
+    assert_true(count >= 4);
+}
 enum { GRID_SAMPLE = 120 };
 
 static void points_of_the_grids(void **state) {
@@ -139,10 +175,12 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_tiles),
         cmocka_unit_test(tiles_at_the_limits),
+        cmocka_unit_test(image_tiles_at_the_limits),
     };
     const struct CMUnitTest more[] = {
         cmocka_unit_test(default_tiles),
         cmocka_unit_test(tiles_at_the_limits),
+        cmocka_unit_test(image_tiles_at_the_limits),
         cmocka_unit_test(points_of_the_grids),
     };
     return env.all ? cmocka_run_group_tests_name(env.target_name, more, open_env, close_env)

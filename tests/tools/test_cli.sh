@@ -37,6 +37,7 @@ expect arch_bad 2 'gfx9999' "$tilewright" arch gfx9999
 expect list 0 'direct_wgrad_depthwise' "$tilewright" list
 expect list_keys 0 '^r_split' "$tilewright" list direct_wgrad_depthwise
 expect list_unknown 2 "no instance is called 'nothing'" "$tilewright" list nothing
+expect list_grids 0 'direct_wgrad_reduce kh=8' "$tilewright" list --grid direct_wgrad --arch gfx1250
 expect list_grid 0 'kh=7' "$tilewright" list --grid direct_wgrad_depthwise --arch gfx1250
 
 # shellcheck disable=SC2086

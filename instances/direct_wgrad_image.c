@@ -1,0 +1,198 @@
+/* direct_wgrad_image: fields, rules, plan and reference. The kernel is in direct_wgrad_image_build.c. */
+#include "instances/direct_wgrad_image.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "instances/direct_wgrad_image_internal.h"
+#include "instances/family.h"
+
+static const tw_field spec_fields[] = {
+#define SPEC_INT   TW_FIELD_INT_ROW
+#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
+#include "instances/direct_wgrad_image.def"
+};
+static const tw_field problem_fields[] = {
+#define PROBLEM_INT(name, min, max, default_value, doc) \
+    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
+#define PROBLEM_DTYPE(name, formats, default_value, doc) \
+    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
+#include "instances/wgrad_problem.def"
+};
+TW_FIELD_TABLE_CHECK(tw_wgrad_image_spec, spec_fields);
+TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
+
+enum { MAX_SLABS = 4096 }; /* that the reduction folds */
+
+static const tw_matrix_atom *find_atom(tw_target target, int32_t dtype) {
+    const tw_matrix_format format = dtype == TW_F16 ? TW_MATRIX_F16 : TW_MATRIX_BF16;
+    const tw_matrix_atom *atom;
+    for (size_t i = 0; target.wave_size == 32 && (atom = tw_matrix_atom_at(target, i)); i++) {
+        const tw_matrix_info info = tw_matrix_atom_info(atom);
+        if (info.m == IM_TILE && info.n == IM_TILE && info.a == format && info.d == TW_MATRIX_F32)
+            return atom;
+    }
+    return NULL;
+}
+
+/* A column of 16 channels more than the tile where that spreads the positions that a transposed read touches
+ * at once, eight columns of 32 bytes, over all banks: the pitch is an odd number of 32 bytes. */
+static int pitch_of(int channels) { return channels / IM_TILE % 2 ? channels : channels + IM_TILE; }
+
+static im_stage stage_of(int rows, int columns, int channels, int threads, int vec) {
+    im_stage z = {.rows = rows, .used = columns, .columns = (columns + 7) / 8 * 8, .channels = channels};
+    z.pitch = pitch_of(channels);
+    z.items = z.columns * channels / vec;
+    z.loads = (z.items + threads - 1) / threads;
+    z.elements = rows * z.columns * z.pitch;
+    return z;
+}
+
+im_shape tw_im_shape(const tw_wgrad_image_spec *s, tw_target target) {
+    im_shape z = {.atom = find_atom(target, s->dtype), .atom_k = IM_TILE};
+    if (z.atom) {
+        z.info = tw_matrix_atom_info(z.atom);
+        z.transposed = tw_transposed_lds_read(target);
+        z.atom_k = z.info.k;
+    }
+    z.taps = s->kh * s->kw;
+    z.tiles = s->wave_tiles_k * s->wave_tiles_c;
+    z.sums = z.taps * z.tiles;
+    z.waves = s->waves_k * s->waves_c;
+    z.threads = z.waves * target.wave_size;
+    const int rows = s->rows_per_sync;
+    z.x = stage_of(rows + s->kh - 1, s->strip + s->kw - 1, IM_TILE * s->waves_c * s->wave_tiles_c, z.threads,
+                   s->vec);
+    z.dy = stage_of(rows, s->strip, IM_TILE * s->waves_k * s->wave_tiles_k, z.threads, s->vec);
+    z.buffer = z.x.elements + z.dy.elements;
+    z.lds_bytes = 2 * 2 * z.buffer;
+    /* An estimate: sums; fragments of dY that the rows of a filter share, and of X for two columns of it;
+       what is staged; the places of the loads; addresses. */
+    const int fragment = z.info.slots[TW_MATRIX_A] / 2, load = s->vec > 2 ? s->vec / 2 : 1;
+    const int atoms = s->strip * rows / z.atom_k;
+    const int dy_fragments = (atoms < s->kh ? atoms : s->kh) * s->wave_tiles_k;
+    const int staged = load * (z.x.rows * z.x.loads + z.dy.rows * z.dy.loads);
+    z.vgprs = 8 * z.sums + fragment * (dy_fragments + 2 * s->wave_tiles_c) + staged +
+              3 * (z.x.loads + z.dy.loads) + 24;
+    /* More than 256 registers leave a SIMD few waves: that is for waves that have several tiles, and products
+       enough between two loads. */
+    const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
+    z.vgpr_cap = z.tiles == 1 || z.waves > 8 ? 256 : 512;
+    z.vgpr_limit = budget < z.vgpr_cap ? budget : z.vgpr_cap;
+    return z;
+}
+
+static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag) {
+    const tw_wgrad_image_spec *s = (const tw_wgrad_image_spec *)values;
+    const tw_arch_info *arch = tw_arch_get(target.arch);
+    const im_shape shape = tw_im_shape(s, target);
+    char target_name[TW_TARGET_NAME_MAX];
+    tw_target_format(target, target_name);
+#define RULE TW_RULE_CHECK
+#include "instances/direct_wgrad_image_rules.def"
+    return TW_OK;
+}
+
+static tw_dense dense_of(const int32_t *values) {
+    const tw_wgrad_image_spec *s = (const tw_wgrad_image_spec *)values;
+    return (tw_dense){.kh = s->kh,
+                      .kw = s->kw,
+                      .stride = 1,
+                      .dtype = s->dtype,
+                      .ws_replicas = s->ws_replicas,
+                      .reproducible = s->reproducible};
+}
+
+static tw_status check_plan(const tw_wgrad_image_spec *s, tw_dense_sizes z, tw_diag *diag) {
+#define IMAGE_PLAN_RULE TW_RULE_CHECK
+#include "instances/direct_wgrad_image_rules.def"
+    return TW_OK;
+}
+
+static tw_status plan(tw_job *job, tw_diag *diag) {
+    const tw_wgrad_image_spec *s = (const tw_wgrad_image_spec *)job->instance.spec;
+    const tw_wgrad_problem *p = (const tw_wgrad_problem *)job->instance.problem;
+    const im_shape shape = tw_im_shape(s, job->target);
+    const tw_dense dense = dense_of(job->instance.spec);
+    tw_dense_sizes z;
+    tw_status status = tw_dense_measure(job, &dense, &z, diag);
+    if (!status) status = check_plan(s, z, diag);
+    if (status) return status;
+    const int64_t n = z.empty ? 0 : p->n;
+    const int64_t most = MAX_SLABS / s->row_blocks;
+    const int64_t splits = p->splits < most ? p->splits : most;
+    const int64_t images = n > splits ? tw_ceil_div(n, splits) : 1;
+    const int64_t shares = n ? tw_ceil_div(n, images) : 1;
+    const int64_t tiles =
+        p->groups * tw_ceil_div(z.group_k, shape.dy.channels) * tw_ceil_div(z.group_c, shape.x.channels);
+    const tw_dense_extra extra[] = {{"images", images}};
+    const tw_dense_launch launch = {.grid = {(uint32_t)tiles, (uint32_t)s->row_blocks, (uint32_t)shares},
+                                    .block = {(uint32_t)shape.threads, 1, 1},
+                                    .writers = shares * s->row_blocks,
+                                    .extra = extra,
+                                    .extra_count = 1};
+    return tw_dense_plan(job, &dense, &z, &launch, diag);
+}
+
+static tw_status reference(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
+                           tw_diag *diag) {
+    const tw_dense dense = dense_of(job->instance.spec);
+    return tw_dense_reference(job, &dense, inputs, outputs, diag);
+}
+
+static void derive_reduce(const tw_instance *instance, int32_t *values) {
+    const tw_dense dense = dense_of(instance->spec);
+    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
+}
+
+static const char *const filters[] = {"kh=1 kw=1", "kh=2 kw=2", "kh=3 kw=3", "kh=1 kw=3",
+                                      "kh=3 kw=1", "kh=4 kw=4", NULL};
+static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
+static const char *const waves[] = {"waves_k=2 waves_c=2", "waves_k=4 waves_c=2", "waves_k=4 waves_c=1",
+                                    "waves_k=1 waves_c=1", NULL};
+static const char *const tiles[] = {
+    "",  "wave_tiles_k=2", "wave_tiles_k=2 wave_tiles_c=2", "wave_tiles_k=4", "wave_tiles_k=4 wave_tiles_c=2",
+    NULL};
+static const char *const steps[] = {"strip=32 rows_per_sync=1", "strip=32 rows_per_sync=2",
+                                    "strip=32 rows_per_sync=4", "strip=16 rows_per_sync=2",
+                                    "strip=16 rows_per_sync=4", NULL};
+static const char *const modes[] = {"", "row_blocks=4 ws_replicas=4", "vec=2", "reproducible=1", NULL};
+static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, modes, NULL};
+
+const tw_family tw_family_direct_wgrad_image = {
+    .name = "direct_wgrad_image",
+    .doc = "weight gradient of a convolution of stride 1 on WMMA, NHWC, fp32 sums into slabs",
+    .spec = TW_FIELD_TABLE(spec_fields),
+    .problem = TW_FIELD_TABLE(problem_fields),
+    .reduce = &tw_family_direct_wgrad_reduce,
+    .axes = axes,
+    .validate = validate,
+    .build = tw_im_build,
+    .derive_reduce = derive_reduce,
+    .plan = plan,
+    .reference = reference,
+};
+
+void tw_wgrad_image_defaults(tw_wgrad_image_spec *spec, tw_wgrad_problem *problem) {
+    if (spec) tw_field_defaults(tw_family_direct_wgrad_image.spec, (int32_t *)spec);
+    if (problem) tw_field_defaults(tw_family_direct_wgrad_image.problem, (int32_t *)problem);
+}
+
+tw_instance tw_wgrad_image_instance(const tw_wgrad_image_spec *spec, const tw_wgrad_problem *problem) {
+    tw_instance instance;
+    tw_instance_init(&tw_family_direct_wgrad_image, &instance);
+    if (spec) memcpy(instance.spec, spec, sizeof *spec);
+    if (problem) memcpy(instance.problem, problem, sizeof *problem);
+    derive_reduce(&instance, instance.reduce);
+    return instance;
+}
+
+tw_status tw_wgrad_image_validate(const tw_wgrad_image_spec *spec, tw_target target, tw_diag *diag) {
+    tw_instance instance = tw_wgrad_image_instance(spec, NULL);
+    return tw_instance_validate(&instance, target, diag);
+}
+
+tw_kernel *tw_wgrad_image_build(tw_context *ctx, const tw_wgrad_image_spec *spec, tw_target target) {
+    tw_instance instance = tw_wgrad_image_instance(spec, NULL);
+    return tw_instance_build(ctx, &instance, target);
+}

@@ -1,0 +1,197 @@
+/* The kernel of direct_wgrad_image: docs/instances.md describes the algorithm. This file has the workgroup's
+ * place, the loop over steps and the way to the slab. */
+#include "instances/direct_wgrad_image_internal.h"
+
+#include <string.h>
+
+/* The workgroup's tile: grid x counts tiles of c, then of k, then groups. */
+static void place_workgroup(im_gen *g) {
+    tw_builder *b = g->b;
+    const int tile_k = g->shape.dy.channels, tile_c = g->shape.x.channels;
+    tw_value rounded_c = tw_emit_add(b, g->args.group_c, tile_c - 1);
+    tw_value tiles_c = tw_emit_udiv(b, rounded_c, tile_c);
+    tw_value rounded_k = tw_emit_add(b, g->args.group_k, tile_k - 1);
+    tw_value tiles_k = tw_emit_udiv(b, rounded_k, tile_k);
+    tw_value x = tw_workgroup_id(b, 0);
+    tw_value row = tw_udiv(b, x, tiles_c);
+    tw_value before = tw_mul(b, row, tiles_c);
+    tw_value column = tw_sub(b, x, before);
+    g->group = tw_udiv(b, row, tiles_k);
+    before = tw_mul(b, g->group, tiles_k);
+    row = tw_sub(b, row, before);
+    g->tile_k = tw_emit_mul(b, row, tile_k);
+    g->tile_c = tw_emit_mul(b, column, tile_c);
+    tw_name(b, g->tile_k, "tile_k");
+    tw_name(b, g->tile_c, "tile_c");
+    tw_value wave = tw_wave_id(b);
+    tw_value wave_row = tw_emit_udiv(b, wave, g->spec->waves_c);
+    before = tw_emit_mul(b, wave_row, g->spec->waves_c);
+    tw_value wave_column = tw_sub(b, wave, before);
+    g->wave_k = tw_emit_mul(b, wave_row, IM_TILE * g->spec->wave_tiles_k);
+    g->wave_c = tw_emit_mul(b, wave_column, IM_TILE * g->spec->wave_tiles_c);
+}
+
+/* ceil(x / k) for x >= 0 */
+static tw_value ceil_div(tw_builder *b, tw_value x, int k) {
+    tw_value rounded = tw_emit_add(b, x, k - 1);
+    return tw_emit_udiv(b, rounded, k);
+}
+
+/* The workgroup's share: its rows of each image, and how many steps all its images have. */
+static tw_value count_steps(im_gen *g, tw_value first_image) {
+    tw_builder *b = g->b;
+    tw_value share = ceil_div(b, g->args.ho, g->spec->row_blocks);
+    tw_value block = tw_workgroup_id(b, 1);
+    g->row_from = tw_mul(b, block, share);
+    tw_value end = tw_add(b, g->row_from, share);
+    g->row_end = tw_smin(b, end, g->args.ho);
+    tw_value rows = tw_sub(b, g->row_end, g->row_from);
+    rows = tw_emit_max(b, rows, 0);
+    tw_value row_steps = ceil_div(b, rows, g->spec->rows_per_sync);
+    tw_value whole_rows = tw_emit_mul(b, row_steps, g->spec->rows_per_sync);
+    g->row_to = tw_add(b, g->row_from, whole_rows);
+    tw_value strips = ceil_div(b, g->args.wo, g->spec->strip);
+    g->strip_end = tw_emit_mul(b, strips, g->spec->strip);
+    tw_value image_end = tw_add(b, first_image, g->images);
+    image_end = tw_smin(b, image_end, g->args.n);
+    tw_value images = tw_sub(b, image_end, first_image);
+    images = tw_emit_max(b, images, 0);
+    tw_value of_image = tw_mul(b, strips, row_steps);
+    return tw_mul(b, images, of_image);
+}
+
+/* Rows first, then strips, then images. */
+static im_step next_step(im_gen *g, im_step at) {
+    tw_builder *b = g->b;
+    im_step next;
+    tw_value row = tw_emit_add(b, at.row, g->spec->rows_per_sync);
+    tw_value row_carry = tw_icmp(b, TW_SGE, row, g->row_to);
+    next.row = tw_select(b, row_carry, g->row_from, row);
+    tw_value column = tw_emit_add(b, at.column, g->spec->strip);
+    column = tw_select(b, row_carry, column, at.column);
+    tw_value column_carry = tw_icmp(b, TW_SGE, column, g->strip_end);
+    next.column = tw_select(b, column_carry, g->zero, column);
+    tw_value image = tw_emit_add(b, at.image, 1);
+    next.image = tw_select(b, column_carry, image, at.image);
+    return next;
+}
+
+enum { CARRIED = IM_MAX_SUMS + 2 * IM_MAX_ROWS * IM_MAX_LOADS + 4 };
+
+typedef struct carried {
+    tw_value values[CARRIED];
+    unsigned count;
+} carried;
+
+static void pack(im_gen *g, carried *z, const im_step *step, tw_value buffer) {
+    const unsigned sums = (unsigned)g->shape.sums, loads = tw_im_value_count(g);
+    memcpy(z->values, g->sums, sums * sizeof(tw_value));
+    tw_im_get_values(g, z->values + sums);
+    const tw_value state[] = {step->image, step->column, step->row, buffer};
+    memcpy(z->values + sums + loads, state, sizeof state);
+    z->count = sums + loads + 4;
+}
+
+static tw_value unpack(im_gen *g, const carried *z, im_step *step) {
+    const unsigned sums = (unsigned)g->shape.sums, loads = tw_im_value_count(g);
+    memcpy(g->sums, z->values, sums * sizeof(tw_value));
+    tw_im_set_values(g, z->values + sums);
+    const tw_value *state = z->values + sums + loads;
+    *step = (im_step){state[0], state[1], state[2]};
+    return state[3];
+}
+
+/* A step's data waits in registers: it is stored to one of two buffers, the next step's loads begin, and its
+ * products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have met
+ * behind the products that used it. */
+static void all_steps(im_gen *g) {
+    tw_builder *b = g->b;
+    tw_value share = tw_workgroup_id(b, 2);
+    im_step step = {.row = {0}};
+    step.image = tw_mul(b, share, g->images);
+    tw_value steps = count_steps(g, step.image);
+    step.column = g->zero;
+    step.row = g->row_from;
+    tw_value any = tw_emit_compare(b, TW_SGT, steps, 0);
+    tw_im_load(g, &step, any);
+    step = next_step(g, step);
+    tw_value last = tw_emit_add(b, steps, -1), by = tw_i32(b, 1), other = tw_i32(b, g->shape.buffer);
+    carried z, next;
+    pack(g, &z, &step, g->zero);
+    tw_value index = tw_for_begin(b, g->zero, steps, by, z.count, z.values, next.values);
+    tw_for_unroll(b, 1);
+    tw_value buffer = unpack(g, &next, &step);
+    tw_im_store(g, buffer);
+    tw_barrier(b, TW_FENCE_LDS);
+    tw_value more = tw_icmp(b, TW_SLT, index, last);
+    tw_im_load(g, &step, more);
+    tw_im_multiply(g, buffer);
+    step = next_step(g, step);
+    buffer = tw_sub(b, other, buffer);
+    pack(g, &next, &step, buffer);
+    tw_for_end(b, next.count, next.values, z.values);
+    unpack(g, &z, &step);
+}
+
+static tw_value slab_index(im_gen *g) {
+    tw_builder *b = g->b;
+    tw_value block = tw_workgroup_id(b, 1), share = tw_workgroup_id(b, 2);
+    tw_value of_share = tw_emit_mul(b, share, g->spec->row_blocks);
+    tw_value writer = tw_add(b, of_share, block);
+    if (g->spec->reproducible) return writer;
+    if (g->spec->ws_replicas == 1) return g->zero;
+    tw_value replicas = tw_i32(b, g->spec->ws_replicas);
+    return tw_urem(b, writer, replicas);
+}
+
+static void give_out(im_gen *g) {
+    tw_builder *b = g->b;
+    const tw_wgrad_image_spec *spec = g->spec;
+    const tw_dense_slab slab = {.b = b,
+                                .target = g->target,
+                                .args = &g->args,
+                                .atom = g->shape.info.name,
+                                .taps = g->shape.taps,
+                                .atomic = !spec->reproducible,
+                                .index = slab_index(g),
+                                .group = g->group};
+    tw_value wave_k = tw_add(b, g->tile_k, g->wave_k);
+    tw_value wave_c = tw_add(b, g->tile_c, g->wave_c);
+    for (int i = 0; i < g->shape.sums; i++) {
+        const int tile = i % g->shape.tiles;
+        tw_value first_k = tw_emit_add(b, wave_k, tile / spec->wave_tiles_c * IM_TILE);
+        tw_value first_c = tw_emit_add(b, wave_c, tile % spec->wave_tiles_c * IM_TILE);
+        tw_value tap = tw_i32(b, i / g->shape.tiles);
+        tw_dense_give(&slab, g->sums[i], first_k, first_c, tap);
+    }
+}
+
+/* As many waves as keep a wave within the registers that the shape allows it. */
+static uint32_t min_waves(const im_shape *shape, tw_target target) {
+    const tw_arch_info *arch = tw_arch_get(target.arch);
+    return (int)arch->max_vgprs > shape->vgpr_cap ? arch->vgprs_per_lane_total / (uint32_t)shape->vgpr_cap
+                                                  : 0;
+}
+
+tw_kernel *tw_im_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name) {
+    const tw_wgrad_image_spec *spec = (const tw_wgrad_image_spec *)values;
+    im_gen g = {.spec = spec, .target = target, .shape = tw_im_shape(spec, target)};
+    tw_kernel_options options = {.workgroup_size = (uint32_t)g.shape.threads,
+                                 .min_waves_per_eu = min_waves(&g.shape, target)};
+    g.b = tw_kernel_begin(ctx, name, target, &options);
+    if (!g.b) return NULL;
+    static const char *const own[] = {"images"};
+    tw_dense_params_with(g.b, (tw_scalar)spec->dtype, own, &g.images, 1, &g.args);
+    g.zero = tw_i32(g.b, 0);
+    g.lds = tw_lds_alloc(g.b, (tw_scalar)spec->dtype, (uint32_t)(2 * g.shape.buffer), 16);
+    place_workgroup(&g);
+    tw_im_place_items(&g);
+    tw_im_place_lanes(&g);
+    const tw_type *sum = tw_fragment_type(target, g.shape.info.name, TW_MATRIX_D);
+    tw_value none = tw_emit_zero(g.b, sum);
+    for (int i = 0; i < g.shape.sums; i++)
+        g.sums[i] = none;
+    all_steps(&g);
+    give_out(&g);
+    return tw_kernel_end(g.b);
+}
