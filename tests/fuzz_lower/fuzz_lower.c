@@ -1,5 +1,6 @@
-/* fuzz_lower [--seed N] [--count N] [--target T] [--jobs N]: kernels N, N + 1, ... for the target, or for
- * each target that the emulator has. --reduce SEED --target T makes a failing kernel small and prints it;
+/* fuzz_lower [--seed N] [--count N] [--target T] [--jobs N] [--level 1..3]: kernels N, N + 1, ... for the
+ * target, or for each target that the emulator has. --reduce SEED --target T makes a failing kernel small and
+ * prints it;
  * --print SEED --target T prints it as it is. The same numbers give the same kernels. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const char *const all_targets[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1
 typedef struct settings {
     uint64_t seed, count;
     const char *target;
-    unsigned jobs;
+    unsigned jobs, level;
     bool reduce, print;
 } settings;
 
@@ -49,6 +50,7 @@ static void run_batch(fuzz_runner *r, const char *target, uint64_t seed, unsigne
 static void run_share(const settings *s, const char *target, unsigned job, counts *total) {
     fuzz_runner r;
     if (!fuzz_runner_open(&r, target)) exit(1);
+    r.level = s->level;
     for (uint64_t at = (uint64_t)job * FUZZ_BATCH; at < s->count; at += (uint64_t)s->jobs * FUZZ_BATCH) {
         uint64_t left = s->count - at;
         run_batch(&r, target, s->seed + at, left < FUZZ_BATCH ? (unsigned)left : FUZZ_BATCH, total);
@@ -113,6 +115,7 @@ static int show(const settings *s) {
     fuzz_runner r;
     fuzz_result result;
     if (!s->target || !fuzz_runner_open(&r, s->target)) return 2;
+    r.level = s->level;
     fuzz_case *c = fuzz_case_new(s->seed, r.target);
     if (!c) return 1;
     fuzz_run(&r, &c, 1, &result);
@@ -141,6 +144,8 @@ static bool parse(int argc, char **argv, settings *s) {
             s->count = number;
         } else if (!strcmp(argv[i], "--jobs")) {
             s->jobs = number ? (unsigned)number : 1;
+        } else if (!strcmp(argv[i], "--level") && number <= 3) {
+            s->level = (unsigned)number;
         } else if (!strcmp(argv[i], "--target")) {
             s->target = argv[i + 1];
         } else if (!strcmp(argv[i], "--reduce") || !strcmp(argv[i], "--print")) {
@@ -158,7 +163,8 @@ int main(int argc, char **argv) {
     settings s;
     if (!parse(argc, argv, &s)) {
         fprintf(stderr,
-                "usage: %s [--seed N] [--count N] [--target T] [--jobs N] [--reduce SEED | --print SEED]\n",
+                "usage: %s [--seed N] [--count N] [--target T] [--jobs N] [--level 1..3] [--reduce SEED | "
+                "--print SEED]\n",
                 argv[0]);
         return 2;
     }

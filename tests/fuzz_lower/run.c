@@ -137,8 +137,8 @@ static bool run_lowerer(fuzz_runner *r, job *j) {
 static tw_status compile(fuzz_runner *r, const char *text, size_t length, tw_code_object **out,
                          tw_diag *diag) {
     const tw_worker_limits limits = {.milliseconds = 60000};
-    return tw_compile_llvm_ir(r->compiler, text, length, r->target,
-                              &(tw_compile_options){.worker = &limits, .name = "kernels"}, out, diag);
+    const tw_compile_options options = {.worker = &limits, .opt_level = r->level, .name = "kernels"};
+    return tw_compile_llvm_ir(r->compiler, text, length, r->target, &options, out, diag);
 }
 
 static tw_launch_arg scalar_arg(const fuzz_param *p) {
