@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "run/emu/block_copy.h"
 #include "run/emu/global_log.h"
 
 enum { FIRST_NOTES = 256, MAX_NOTES = 1 << 22, RECENT = 256 };
@@ -129,7 +130,8 @@ void tw_emu_global_note_block(tw_emu_wave *w, unsigned half, const emu_buffer *b
         }
         uint64_t first = offset[l0] - (uint64_t)stride * l0;
         uint32_t off = 0;
-        for (unsigned l = 0; l < EMU_LANES; l++)
+        bool all = lanes == 0xffffffffu && tw_emu_block_loops()->steps(offset, (uint64_t)stride);
+        for (unsigned l = 0; !all && l < EMU_LANES; l++)
             off |= (uint32_t)(offset[l] != first + (uint64_t)stride * l) << l;
         n.first = (int64_t)first;
         n.stride = (int32_t)stride;

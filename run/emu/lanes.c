@@ -1,4 +1,5 @@
 /* Which of the lane functions and handlers this host can run. */
+#include "run/emu/block_copy.h"
 #include "run/emu/fast.h"
 
 static bool has_v3(void) {
@@ -20,4 +21,8 @@ const emu_lane_fn *tw_emu_lanes(void) { return has_v3() ? V3(tw_emu_lanes_v3) : 
 
 const emu_fast_handlers *tw_emu_fast_handlers(void) {
     return has_v3() ? V3(&tw_emu_fast_v3) : &tw_emu_fast_base;
+}
+
+const emu_block_loops *tw_emu_block_loops(void) {
+    return has_v3() ? V3(&tw_emu_block_v3) : &tw_emu_block_base;
 }

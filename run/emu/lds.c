@@ -64,15 +64,13 @@ static unsigned access_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) 
 /* Where all lanes lie in the LDS of the workgroup: their offsets, 0 for those that are off. */
 static bool block_inside(const tw_emu_wave *w, const uint32_t *offset, uint32_t at, uint32_t active,
                          unsigned bytes, uint64_t *out) {
-    uint64_t limit = w->group->lds_bytes;
-    uint32_t inside = 0;
-    if (w->launch->strict_alignment) return false;
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint64_t o = (uint64_t)(offset[l] + at), use = 0u - (uint64_t)(active >> l & 1);
-        inside |= (uint32_t)(o + bytes <= limit) << l;
-        out[l] = o & use;
-    }
-    return active && !(active & ~inside);
+    const emu_block_loops *loops = tw_emu_block_loops();
+    uint32_t place[EMU_LANES];
+    if (w->launch->strict_alignment || !active || w->group->lds_bytes < bytes) return false;
+    for (unsigned l = 0; l < EMU_LANES; l++)
+        place[l] = offset[l] + at;
+    loops->add_base(out, place, NULL, 0);
+    return loops->to_offsets(out, out, 0, w->group->lds_bytes - bytes, active);
 }
 
 /* One of the accesses of a load; whether any of its bits are unknown. */
@@ -83,7 +81,8 @@ static bool load_part(tw_emu_wave *w, unsigned half, const uint32_t *offset, uin
     if (block_inside(w, offset, at, active, bytes, place)) {
         if (g->copies_in_flight) tw_emu_copy_check_lds_block(w, half, place, active, bytes, EMU_READS);
         if (g->lds_dwords) tw_emu_lds_race_loads(w, half * EMU_LANES, place, active, bytes);
-        return tw_emu_block_load_known(g->lds, g->lds_known, place, bytes, value, unknown) && w->shadow;
+        return tw_emu_block_loops()->load_known(g->lds, g->lds_known, place, bytes, value, unknown) &&
+               w->shadow;
     }
     for (uint32_t rest = active; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
@@ -152,7 +151,7 @@ static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *dat
         const uint32_t *value = emu_vgpr(w, data, half);
         unsigned shift = i->row->flags & EMU_ROW_D16_HI ? 16 : 0;
         if (g->lds_dwords) tw_emu_lds_race_stores(w, half * EMU_LANES, place, active, bytes, value, shift);
-        tw_emu_block_store(g->lds, g->lds_known, place, active, bytes, value, shift);
+        tw_emu_block_loops()->store(g->lds, g->lds_known, place, active, bytes, value, shift);
         return;
     }
     for (uint32_t rest = active; rest; rest &= rest - 1) {

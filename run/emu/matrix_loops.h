@@ -41,6 +41,28 @@ LM void widen_small(const emu_matrix_format *f, const uint32_t *v, float *out) {
     }
 }
 
+/* Whether a byte of one register is one of those that widen_small looks at a second time. */
+LM bool any_special_byte(const emu_matrix_format *f, const uint32_t *word) {
+    const uint8_t *byte = (const uint8_t *)word;
+    const uint8_t special = (uint8_t)(f->infinity < f->nan ? f->infinity : f->nan);
+    const uint8_t minus_zero = f->negative_nan ? 0x80 : special;
+    uint8_t any = 0;
+    for (unsigned n = 0; n < 4 * EMU_LANES; n++)
+        any |= (uint8_t)((byte[n] & 0x7f) >= special) | (uint8_t)(byte[n] == minus_zero);
+    return any;
+}
+
+/* A byte of each lane, none of them special. */
+LM void widen_byte(const emu_matrix_format *f, const uint32_t *word, unsigned byte, float *out) {
+    const unsigned up = 24 - 8 * byte, down = 1u + f->mantissa;
+    const float scale = f->scale;
+    EACH_LANE {
+        const uint32_t top = word[l] << up;
+        const float magnitude = as_f32((top & 0x7f000000u) >> down) * scale;
+        out[l] = as_f32(f32_bits(magnitude) | (top & 0x80000000u));
+    }
+}
+
 LM void widen_integer(const emu_matrix_format *f, const uint32_t *v, float *out) {
     const unsigned unused = 32u - f->bits;
     if (f->is_signed) {
@@ -84,11 +106,18 @@ LM void widen_float(const emu_matrix_format *f, const uint32_t *word, float *out
 static void widen(const emu_matrix_format *f, const uint32_t *registers, unsigned slots, unsigned stride,
                   float *out) {
     uint32_t v[EMU_LANES];
+    bool special = true;
     for (unsigned slot = 0; slot < slots; slot++, out += stride) {
         switch ((emu_matrix_kind)f->kind) {
         case EMU_MATRIX_HALF: widen_half(f, registers + slot / 2 * EMU_LANES, slot % 2, out); break;
         case EMU_MATRIX_BFLOAT: widen_bfloat(f, registers + slot / 2 * EMU_LANES, slot % 2, out); break;
         case EMU_MATRIX_SMALL:
+            if (f->bits == 8 && slot % 4 == 0)
+                special = any_special_byte(f, registers + slot / 4 * EMU_LANES);
+            if (!special) {
+                widen_byte(f, registers + slot / 4 * EMU_LANES, slot % 4, out);
+                break;
+            }
             slot_bits(v, registers, f->bits, slot);
             widen_small(f, v, out);
             break;

@@ -384,8 +384,12 @@ static void store_unknown(tw_emu_wave *w, const emu_operand *d, unsigned word, u
 
 void tw_emu_vector_store(tw_emu_wave *w, const emu_operand *d, unsigned word, unsigned half, uint32_t mask,
                          const uint32_t *value, const uint32_t *unknown) {
-    blend(emu_vgpr(w, d, half) + word * EMU_LANES, value, mask);
-    if (w->shadow) store_unknown(w, d, word, half, mask, unknown);
+    uint32_t *to = emu_vgpr(w, d, half) + word * EMU_LANES;
+    if (mask == 0xffffffffu)
+        memcpy(to, value, EMU_LANES * sizeof *to);
+    else
+        blend(to, value, mask);
+    if (w->shadow && (unknown || emu_vgpr_flag(w, d)[word])) store_unknown(w, d, word, half, mask, unknown);
 }
 
 /* A result that fills a part of its register: the rest comes from the register. */

@@ -125,9 +125,10 @@ static bool load_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addres
     if (!b) return false;
     *any_unknown = !__atomic_load_n(&b->all_known, __ATOMIC_RELAXED);
     if (*any_unknown)
-        *any_unknown = tw_emu_block_load_known(b->data, b->known, offset, bytes, value, unknown) && w->shadow;
+        *any_unknown =
+            tw_emu_block_loops()->load_known(b->data, b->known, offset, bytes, value, unknown) && w->shadow;
     else
-        tw_emu_block_load(b->data, offset, bytes, value);
+        tw_emu_block_loops()->load(b->data, offset, bytes, value);
     if (lanes == a->active) return true;
     /* What is out of the range of a buffer resource loads as 0. */
     for (unsigned n = 0; n < words * EMU_LANES; n++) {
@@ -208,8 +209,8 @@ static bool store_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
     emu_buffer *b = tw_emu_block_buffer(w, i, a, EMU_WRITES, offset, &lanes);
     if (!b) return false;
     uint8_t *known = __atomic_load_n(&b->all_known, __ATOMIC_RELAXED) ? NULL : b->known;
-    tw_emu_block_store(b->data, known, offset, lanes, emu_mem_bytes(i->row), emu_vgpr(w, &i->s[1], half),
-                       i->row->flags & EMU_ROW_D16_HI ? 16 : 0);
+    tw_emu_block_loops()->store(b->data, known, offset, lanes, emu_mem_bytes(i->row),
+                                emu_vgpr(w, &i->s[1], half), i->row->flags & EMU_ROW_D16_HI ? 16 : 0);
     return true;
 }
 

@@ -8,8 +8,9 @@
 /* One block of 32 lanes. */
 typedef struct emu_block_addresses {
     uint64_t address[EMU_LANES]; /* of scratch and buffers: the offset */
-    uint32_t index[EMU_LANES];   /* buffers */
+    uint32_t index[EMU_LANES];   /* buffers; all 0 where not indexed */
     uint32_t scalar;             /* buffers: soffset */
+    bool indexed;
     emu_resource resource;
     uint32_t active; /* lanes that have an address */
     uint32_t half;

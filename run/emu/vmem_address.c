@@ -1,6 +1,7 @@
 /* Addresses of vector memory instructions. */
 #include "run/emu/vmem.h"
 
+#include "run/emu/block_copy.h"
 #include "run/emu/global_race.h"
 
 /* Lanes whose address depends on unknown bits are reported and left out. */
@@ -28,7 +29,7 @@ static bool scalar_known(tw_emu_wave *w, const emu_operand *o) {
 
 static void global_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, emu_block_addresses *a) {
     uint64_t unknown, base = tw_emu_scalar_read(w, &i->s[2], &unknown) + (uint64_t)i->imm;
-    uint64_t scale = i->flags & EMU_I_SCALE ? emu_mem_bytes(i->row) : 1;
+    uint32_t scale = i->flags & EMU_I_SCALE ? emu_mem_bytes(i->row) : 1;
     const emu_operand *v = &i->s[0];
     if (v->kind != EMU_OPERAND_VGPR) {
         for (unsigned l = 0; l < EMU_LANES; l++)
@@ -37,14 +38,11 @@ static void global_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, e
     }
     const uint32_t *lo = emu_vgpr(w, v, half);
     if (v->words == 2) {
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base + (lo[l] | (uint64_t)lo[l + EMU_LANES] << 32);
+        tw_emu_block_loops()->add_base(a->address, lo, lo + EMU_LANES, base);
     } else if (w->launch->isa == TW_ISA_GFX1250) { /* the offset beside a scalar base has a sign there */
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base + (uint64_t)(int64_t)(int32_t)lo[l] * scale;
+        tw_emu_block_loops()->add_signed(a->address, lo, base, scale);
     } else {
-        for (unsigned l = 0; l < EMU_LANES; l++)
-            a->address[l] = base + lo[l] * scale;
+        tw_emu_block_loops()->add_base(a->address, lo, NULL, base);
     }
 }
 
@@ -64,10 +62,15 @@ static void buffer_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, e
     const uint32_t *offset = i->flags & EMU_I_OFFEN ? (index ? v + EMU_LANES : v) : NULL;
     a->resource = tw_emu_resource_read(&w->s[i->s[2].reg], w->launch->isa);
     a->scalar = (uint32_t)tw_emu_scalar_read(w, &i->s[3], &unknown);
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        a->index[l] = index ? index[l] : 0;
-        a->address[l] = (uint32_t)((offset ? offset[l] : 0) + (uint32_t)i->imm);
-    }
+    a->indexed = index;
+    if (index)
+        memcpy(a->index, index, sizeof a->index);
+    else
+        memset(a->index, 0, sizeof a->index);
+    uint32_t from[EMU_LANES];
+    for (unsigned l = 0; l < EMU_LANES; l++)
+        from[l] = (offset ? offset[l] : 0) + (uint32_t)i->imm;
+    tw_emu_block_loops()->add_base(a->address, from, NULL, 0);
 }
 
 void tw_emu_block_address(tw_emu_wave *w, const emu_inst *i, unsigned half, emu_block_addresses *a) {
@@ -88,8 +91,15 @@ void tw_emu_block_address(tw_emu_wave *w, const emu_inst *i, unsigned half, emu_
 static bool buffer_targets(const emu_block_addresses *a, unsigned bytes, uint64_t *target, uint32_t *in) {
     const emu_resource *r = &a->resource;
     if (r->swizzle || r->add_lane || (!r->is_gfx9 && r->bounds != 3)) return false;
-    uint64_t from = r->base + a->scalar;
+    uint64_t from = r->base + a->scalar, most = (uint64_t)a->scalar + bytes;
     uint32_t partly = 0;
+    if (!a->indexed && most <= r->records &&
+        tw_emu_block_loops()->to_offsets(target, a->address, 0, r->records - most, a->active)) {
+        for (unsigned l = 0; l < EMU_LANES; l++)
+            target[l] += from;
+        *in = a->active;
+        return true;
+    }
     *in = 0;
     for (unsigned l = 0; l < EMU_LANES; l++) {
         uint64_t place = a->address[l] + (uint64_t)a->index[l] * r->stride, end = place + a->scalar + bytes;
@@ -121,15 +131,7 @@ emu_buffer *tw_emu_block_buffer(tw_emu_wave *w, const emu_inst *i, const emu_blo
                         ? w->last_buffer
                         : tw_emu_memory_find(w->launch->memory, first, bytes);
     if (!b || b->freed || (intent != EMU_READS && b->read_only)) return NULL;
-    uint64_t limit = b->bytes - bytes;
-    uint32_t inside = 0;
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        uint64_t o = target[l] - b->address;
-        bool use = *lanes >> l & 1;
-        inside |= (uint32_t)(o <= limit) << l;
-        offset[l] = use ? o : 0;
-    }
-    if (*lanes & ~inside) return NULL;
+    if (!tw_emu_block_loops()->to_offsets(offset, target, b->address, b->bytes - bytes, *lanes)) return NULL;
     w->last_buffer = b;
     if (w->group->global_log) tw_emu_global_note_block(w, a->half, b, offset, *lanes, bytes, intent);
     return b;

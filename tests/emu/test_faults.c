@@ -192,8 +192,8 @@ static void check_unknown_instruction(harness *h) {
     uint64_t out = known(h, "out", 4);
     harness_silent(h, TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(0)));
     tw_status s = TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(1));
-    EXPECT(h, s, "the emulator does not know this instruction: the mnemonic is not known",
-           "'s_rfe_", "unknown_instruction: error");
+    EXPECT(h, s, "the emulator does not know this instruction: the mnemonic is not known", "'s_rfe_",
+           "unknown_instruction: error");
 }
 
 static void check_wild_jump(harness *h) {
