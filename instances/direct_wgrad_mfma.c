@@ -55,9 +55,17 @@ static void lay_out(mf_strip *strip, const mf_shape *shape, tw_target target) {
     strip->buffer = (vec - 1) * strip->block + rows;
 }
 
+/* How many rows of that many channels fill the banks: 2, 4, or 1 where there is nothing to spread. */
+static int rows_together(tw_target target, int channels) {
+    const int rows = 2 * (int)tw_arch_get(target.arch)->lds_banks / channels;
+    return rows >= 8 ? 1 : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+}
+
 static mf_strip make_strip(const mf_shape *shape, tw_target target, int channels, int positions) {
     mf_strip strip = {.channels = channels, .group = shape->transposed_read ? 1 : 4};
-    strip.positions = round_up(positions, strip.group);
+    strip.together = shape->transposed_read ? rows_together(target, channels) : 1;
+    strip.positions = round_up(positions, strip.together > 1 ? 8 : strip.group);
+    strip.needed = shape->transposed_read ? positions : strip.positions;
     strip.items = strip.positions / strip.group * (channels / shape->vec);
     strip.rounds = round_up(strip.items, shape->workgroup) / shape->workgroup;
     lay_out(&strip, shape, target);
@@ -71,7 +79,7 @@ static int estimate_vgprs(const mf_shape *shape) {
     const int piece = (shape->vec + 1) / 2, quad = 2;
     const int ring = shape->kh * shape->tiles_k * shape->steps * shape->quads * quad;
     const int fragments = 2 * shape->kw * shape->quads * quad;
-    return 4 * shape->sums + ring + fragments + loads * (piece + 1) + 48;
+    return 4 * shape->sums + ring + fragments + loads * (piece + 2) + 64;
 }
 
 mf_shape tw_mf_shape(const tw_wgrad_mfma_spec *s, tw_target target) {
@@ -93,7 +101,8 @@ mf_shape tw_mf_shape(const tw_wgrad_mfma_spec *s, tw_target target) {
     shape.dy = make_strip(&shape, target, 16 * s->waves_k * s->wave_tiles_k, shape.columns);
     shape.lds_bytes = 2 * 2 * (shape.x.buffer + shape.dy.buffer);
     shape.vgprs = estimate_vgprs(&shape);
-    shape.vgpr_limit = (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup);
+    const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup);
+    shape.vgpr_limit = budget < MF_MAX_VGPRS ? budget : MF_MAX_VGPRS;
     return shape;
 }
 

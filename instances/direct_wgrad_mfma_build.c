@@ -266,12 +266,13 @@ static void give_out(mf_gen *g) {
     tw_value wave_k = tw_emit_mul(b, g->wave_k, 16 * shape->tiles_k);
     tw_value wave_c = tw_emit_mul(b, g->wave_c, 16 * shape->tiles_c);
     tw_value first_k = tw_add(b, g->first_k, wave_k), first_c = tw_add(b, g->first_c, wave_c);
-    for (int tap = 0, i = 0; tap < slab.taps; tap++)
-        for (int t = 0; t < shape->tiles_k; t++)
-            for (int u = 0; u < shape->tiles_c; u++, i++) {
+    /* Tap after tap of one fragment: they share the checks of rows and columns. */
+    for (int t = 0; t < shape->tiles_k; t++)
+        for (int u = 0; u < shape->tiles_c; u++)
+            for (int tap = 0; tap < slab.taps; tap++) {
                 tw_value k = tw_emit_add(b, first_k, 16 * t), c = tw_emit_add(b, first_c, 16 * u);
                 tw_value at = tw_i32(b, tap);
-                tw_dense_give(&slab, g->sum[i], k, c, at);
+                tw_dense_give(&slab, g->sum[(tap * shape->tiles_k + t) * shape->tiles_c + u], k, c, at);
             }
 }
 

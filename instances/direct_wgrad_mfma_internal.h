@@ -11,7 +11,9 @@ enum {
     MF_MAX_KERNEL = 8,
     MF_MAX_TILES = 4,
     MF_MAX_STEPS = 4,
-    MF_MAX_SUMS = 128,     /* fragments of D: 4 registers each, 512 at most */
+    MF_MAX_SUM_VGPRS = 256, /* what one of the two halves of the register file holds */
+    MF_MAX_VGPRS = 416,     /* as estimated: above, what is not a sum no longer fits into the other half */
+    MF_MAX_SUMS = MF_MAX_SUM_VGPRS / 4,
     MF_MAX_LOADS = 256,    /* loads of one lane for one row of one operand */
     MF_MAX_WORDS = 3,      /* of 4 positions: those that kw neighbouring fragments touch */
     MF_MAX_UNITS = 1 << 30 /* so that the sum of two is an i32 */
@@ -23,8 +25,10 @@ enum {
  */
 typedef struct mf_strip {
     int channels;  /* of the workgroup */
-    int positions; /* that are staged */
+    int needed;    /* positions that fragments touch */
+    int positions; /* the same in whole groups, or blocks of 8 */
     int group;     /* positions of an item, whose vec channels one lane moves */
+    int together;  /* positions whose rows are written side by side, out of 8 */
     int items, rounds;
     int pitch, block; /* elements: between positions; or between channel / vec, and between channel % vec */
     int tile;         /* elements between tiles of 16 channels */
@@ -57,7 +61,7 @@ typedef struct mf_stage {
         tw_value exists;   /* the lane has an item in this round; no value where all lanes have */
         tw_value position; /* first of the item */
         tw_value channel;  /* first of the item, of the whole tensor */
-        tw_value inside;   /* the channel belongs to the group */
+        tw_value column;   /* the position; far left of everything where the channel is past the group */
         tw_value place;    /* element in the buffer */
     } round[MF_MAX_LOADS];
     tw_value

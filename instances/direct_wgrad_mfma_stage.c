@@ -2,10 +2,35 @@
  * the fragments that lanes read from it. */
 #include "instances/direct_wgrad_mfma_internal.h"
 
+#include <string.h>
+
 #include "ir/matrix.h"
 
 /* A byte offset past the end of every buffer, also with a row's offset added: loads give zeros. */
 static tw_value past_the_end(mf_gen *g) { return tw_i32(g->b, INT32_MIN); }
+
+/* Lanes that write in one cycle fill all banks: with rows that are shorter, `together` of them, apart from
+ * each other by a multiple of the pitch that is one of the banks. */
+static tw_value spread(mf_gen *g, const mf_strip *strip, tw_value number) {
+    tw_builder *b = g->b;
+    if (strip->together == 1) return number;
+    tw_value seven = tw_i32(b, 7);
+    tw_value in_block = tw_and(b, number, seven);
+    tw_value block = tw_sub(b, number, in_block);
+    tw_value turn = tw_emit_udiv(b, in_block, strip->together);
+    tw_value before = tw_emit_mul(b, turn, strip->together);
+    tw_value part = tw_sub(b, in_block, before);
+    tw_value apart = tw_emit_mul(b, part, 8 / strip->together);
+    tw_value at = tw_add(b, block, turn);
+    return tw_add(b, at, apart);
+}
+
+/* Every lane has an item of the round that fragments touch. */
+static bool round_is_full(const mf_gen *g, const mf_strip *strip, int round) {
+    const int last = ((round + 1) * g->shape.workgroup - 1) / (strip->channels / g->shape.vec);
+    const int unit = strip->together > 1 ? 8 : 1;
+    return (last / unit + 1) * unit * strip->group <= strip->needed;
+}
 
 static void place_items(mf_gen *g, mf_stage *stage, tw_value first_channel, tw_value group_channels) {
     tw_builder *b = g->b;
@@ -15,17 +40,20 @@ static void place_items(mf_gen *g, mf_stage *stage, tw_value first_channel, tw_v
     tw_value item = tw_workitem_id(b, 0);
     for (int i = 0; i < strip->rounds; i++) {
         if (i) item = tw_emit_add(b, item, g->shape.workgroup);
-        const bool full = (i + 1) * g->shape.workgroup <= strip->items;
-        stage->round[i].exists = full ? (tw_value){0} : tw_emit_compare(b, TW_SLT, item, strip->items);
+        const bool full = round_is_full(g, strip, i);
         tw_value number = tw_emit_udiv(b, item, pieces);
         tw_value taken = tw_emit_mul(b, number, pieces);
         tw_value piece = tw_sub(b, item, taken);
-        stage->round[i].position = tw_emit_mul(b, number, strip->group);
+        tw_value place = spread(g, strip, number);
+        stage->round[i].position = tw_emit_mul(b, place, strip->group);
+        stage->round[i].exists =
+            full ? (tw_value){0} : tw_emit_compare(b, TW_SLT, stage->round[i].position, strip->needed);
         tw_value in_tile = tw_emit_mul(b, piece, g->shape.vec);
         tw_value in_group = tw_add(b, first_channel, in_tile);
         stage->round[i].channel = tw_add(b, before, in_group);
         tw_value inside = tw_icmp(b, TW_SLT, in_group, group_channels);
-        stage->round[i].inside = full ? inside : tw_and(b, inside, stage->round[i].exists);
+        tw_value nowhere = tw_i32(b, INT32_MIN / 2);
+        stage->round[i].column = tw_select(b, inside, stage->round[i].position, nowhere);
         if (g->shape.transposed_read) {
             tw_value row = tw_emit_mul(b, stage->round[i].position, strip->pitch);
             stage->round[i].place = tw_add(b, row, in_tile);
@@ -66,6 +94,9 @@ static void place_fragment(mf_gen *g, mf_stage *stage, tw_matrix_operand operand
 void tw_mf_place(mf_gen *g, mf_stage *stage, tw_matrix_operand operand, tw_value first_channel,
                  tw_value group_channels, tw_value wave_tile) {
     stage->lds = tw_lds_alloc(g->b, (tw_scalar)g->spec->dtype, 2 * (uint32_t)stage->strip->buffer, 16);
+    tw_value zero = tw_emit_zero(g->b, g->piece);
+    for (int i = 0; i < stage->strip->rounds * stage->strip->group; i++)
+        stage->raw[i] = zero;
     place_items(g, stage, first_channel, group_channels);
     place_fragment(g, stage, operand, wave_tile);
 }
@@ -75,10 +106,9 @@ void tw_mf_columns(mf_gen *g, mf_stage *stage, tw_value first) {
     tw_value outside = past_the_end(g);
     for (int i = 0, load = 0; i < stage->strip->rounds; i++)
         for (int j = 0; j < stage->strip->group; j++, load++) {
-            tw_value position = tw_emit_add(b, stage->round[i].position, j);
+            tw_value position = tw_emit_add(b, stage->round[i].column, j);
             tw_value column = tw_add(b, first, position);
             tw_value exists = tw_emit_is_index(b, column, stage->pixels);
-            exists = tw_and(b, exists, stage->round[i].inside);
             tw_value element = tw_emit_mad(b, stage->round[i].channel, column, stage->channels);
             tw_value bytes = tw_emit_mul(b, element, 2);
             stage->offset[load] = tw_select(b, exists, bytes, outside);
@@ -91,10 +121,20 @@ void tw_mf_load(mf_gen *g, mf_stage *stage, tw_value row, tw_value exists) {
     tw_value pixels = tw_mul(b, row, stage->pixels);
     tw_value elements = tw_mul(b, pixels, stage->channels);
     tw_value soffset = tw_emit_mul(b, elements, 2);
-    const int loads = stage->strip->rounds * stage->strip->group;
-    for (int i = 0; i < loads; i++) {
-        tw_value voffset = tw_select(b, exists, stage->offset[i], outside);
-        stage->raw[i] = tw_buffer_load(b, g->piece, stage->rsrc, voffset, soffset, 0);
+    const int group = stage->strip->group;
+    for (int i = 0; i < stage->strip->rounds; i++) {
+        tw_value *raw = &stage->raw[i * group], loaded[4];
+        const bool some = stage->round[i].exists.id != 0; /* waves without an item load nothing */
+        if (some) tw_if_begin(b, stage->round[i].exists);
+        for (int j = 0; j < group; j++) {
+            tw_value voffset = tw_select(b, exists, stage->offset[i * group + j], outside);
+            loaded[j] = tw_buffer_load(b, g->piece, stage->rsrc, voffset, soffset, 0);
+        }
+        if (some) {
+            tw_if_else(b, (unsigned)group, loaded);
+            tw_if_end(b, (unsigned)group, raw, loaded);
+        }
+        memcpy(raw, loaded, sizeof *raw * (size_t)group);
     }
 }
 

@@ -152,6 +152,21 @@ static void slabs_are_folded(void **state) {
     }
 }
 
+/* Fragments by the lane maps of two ways of staging; what the resources forgive is only the offset past the
+ * end. */
+static void matrix_kernels(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "direct_wgrad_mfma n=2 h=6 w=19 c=40 k=20",
+        "direct_wgrad_mfma n=1 h=5 w=9 c=9 k=11 vec=1 wave_tiles_k=1 dtype=bf16 reproducible=1",
+        "direct_wgrad_mfma kh=2 kw=6 n=1 h=7 w=8 c=24 k=32 groups=2 steps=2 wave_tiles_c=1 row_blocks=2",
+    };
+    static const char *const targets[] = {"gfx950", "gfx942", "gfx90a"};
+    for (size_t i = 0; i < 9; i++)
+        run_case(targets[i % 3], lines[i / 3], i % 2 ? TW_DATA_UNIFORM : TW_DATA_INTEGERS);
+    run_case("gfx950", "direct_wgrad_mfma atom_k=32 vec=8 n=1 h=6 w=19 c=40 k=24", TW_DATA_INTEGERS);
+}
+
 /* A NaN or an infinity at one place of one input reaches just the taps that see it. */
 static void spoilt_inputs(const char *words, uint16_t bits, size_t buffer) {
     tw_target target;
@@ -189,6 +204,7 @@ int main(void) {
         cmocka_unit_test(rounding_stays_within_the_bound),
         cmocka_unit_test(workgroups_spread_over_the_slabs),
         cmocka_unit_test(slabs_are_folded),
+        cmocka_unit_test(matrix_kernels),
         cmocka_unit_test(not_a_number_reaches_what_it_should),
     };
     return cmocka_run_group_tests_name("interpreted", tests, NULL, NULL);

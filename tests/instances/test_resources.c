@@ -33,8 +33,9 @@ static void check_info(const char *label, const tw_kernel_info *info) {
 
 static void check_mfma(const char *label, const tw_wgrad_mfma_spec *spec, const tw_kernel_info *info) {
     const mf_shape shape = tw_mf_shape(spec, env.target);
-    if ((int)info->vgprs > shape.vgpr_limit)
-        fail_msg("%s %s: %u registers, at most %d", env.target_name, label, info->vgprs, shape.vgpr_limit);
+    const uint32_t budget = tw_arch_vgpr_budget(env.target, (uint32_t)shape.workgroup);
+    if (info->vgprs > budget)
+        fail_msg("%s %s: %u registers, at most %u", env.target_name, label, info->vgprs, budget);
     assert_int_equal(info->max_workgroup, shape.workgroup);
     assert_int_equal(info->lds_bytes, shape.lds_bytes);
 }
@@ -141,6 +142,34 @@ static void image_tiles_at_the_limits(void **state) {
     if (!count) skip();
     assert_true(count >= 4);
 }
+
+/* The same for direct_wgrad_mfma: many sums, many fragments of the ring, many loads, many masks. */
+static void mfma_tiles_at_the_limits(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "direct_wgrad_mfma kh=8 kw=8 wave_tiles_k=1 wave_tiles_c=1 vec=8",
+        "direct_wgrad_mfma kh=4 kw=4 dtype=bf16",
+        "direct_wgrad_mfma kh=7 kw=7 wave_tiles_k=1 wave_tiles_c=1 steps=2 vec=2",
+        "direct_wgrad_mfma kh=1 kw=3 wave_tiles_k=4 wave_tiles_c=4 dtype=bf16",
+        "direct_wgrad_mfma kh=5 kw=1 wave_tiles_k=3 wave_tiles_c=4 waves_k=1 waves_c=1",
+        "direct_wgrad_mfma kh=3 kw=1 wave_tiles_k=4 wave_tiles_c=3 waves_k=2 waves_c=4 vec=1 reproducible=1",
+        "direct_wgrad_mfma kh=1 kw=1 waves_k=4 waves_c=4 wave_tiles_k=2 wave_tiles_c=1",
+        "direct_wgrad_mfma kh=1 kw=2 wave_tiles_k=1 wave_tiles_c=3 waves_k=1 waves_c=4 atom_k=32 steps=3 "
+        "vec=2",
+        "direct_wgrad_mfma kh=7 kw=7 wave_tiles_k=1 wave_tiles_c=1 atom_k=32 vec=8 dtype=bf16",
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        tw_instance instance;
+        read_instance(lines[i], &instance);
+        if (tw_instance_validate(&instance, env.target, NULL)) continue;
+        compile_and_check(&instance);
+        count++;
+    }
+    if (!count) skip();
+    assert_true(count >= 5);
+}
+
 enum { GRID_SAMPLE = 120 };
 
 static void points_of_the_grids(void **state) {
@@ -176,11 +205,13 @@ int main(int argc, char **argv) {
         cmocka_unit_test(default_tiles),
         cmocka_unit_test(tiles_at_the_limits),
         cmocka_unit_test(image_tiles_at_the_limits),
+        cmocka_unit_test(mfma_tiles_at_the_limits),
     };
     const struct CMUnitTest more[] = {
         cmocka_unit_test(default_tiles),
         cmocka_unit_test(tiles_at_the_limits),
         cmocka_unit_test(image_tiles_at_the_limits),
+        cmocka_unit_test(mfma_tiles_at_the_limits),
         cmocka_unit_test(points_of_the_grids),
     };
     return env.all ? cmocka_run_group_tests_name(env.target_name, more, open_env, close_env)
