@@ -39,10 +39,15 @@ static const tw_matrix_atom *find_atom(tw_target target, int32_t dtype) {
  * at once, eight columns of 32 bytes, over all banks: the pitch is an odd number of 32 bytes. */
 static int pitch_of(int channels) { return channels / IM_TILE % 2 ? channels : channels + IM_TILE; }
 
-static im_stage stage_of(int rows, int columns, int channels, int threads, int vec) {
+bool tw_im_can_pad(const im_stage *stage) {
+    return stage->pitch == stage->channels || !(stage->channels & (stage->channels - 1));
+}
+
+static im_stage stage_of(const tw_wgrad_image_spec *s, int rows, int columns, int channels, int threads) {
     im_stage z = {.rows = rows, .used = columns, .columns = (columns + 7) / 8 * 8, .channels = channels};
+    if (s->tdm_stages) z.columns = columns;
     z.pitch = pitch_of(channels);
-    z.items = z.columns * channels / vec;
+    z.items = s->tdm_stages ? 0 : z.columns * channels / s->vec;
     z.loads = (z.items + threads - 1) / threads;
     z.elements = rows * z.columns * z.pitch;
     return z;
@@ -61,11 +66,13 @@ im_shape tw_im_shape(const tw_wgrad_image_spec *s, tw_target target) {
     z.waves = s->waves_k * s->waves_c;
     z.threads = z.waves * target.wave_size;
     const int rows = s->rows_per_sync;
-    z.x = stage_of(rows + s->kh - 1, s->strip + s->kw - 1, IM_TILE * s->waves_c * s->wave_tiles_c, z.threads,
-                   s->vec);
-    z.dy = stage_of(rows, s->strip, IM_TILE * s->waves_k * s->wave_tiles_k, z.threads, s->vec);
-    z.buffer = z.x.elements + z.dy.elements;
-    z.lds_bytes = 2 * 2 * z.buffer;
+    z.x = stage_of(s, rows + s->kh - 1, s->strip + s->kw - 1, IM_TILE * s->waves_c * s->wave_tiles_c,
+                   z.threads);
+    z.dy = stage_of(s, rows, s->strip, IM_TILE * s->waves_k * s->wave_tiles_k, z.threads);
+    z.dy_first = z.x.elements + (s->tdm_stages ? z.x.columns * z.x.pitch : 0);
+    z.buffer = z.dy_first + z.dy.elements;
+    z.buffers = s->tdm_stages ? s->tdm_stages : 2;
+    z.lds_bytes = 2 * z.buffers * z.buffer;
     /* An estimate: sums; fragments of dY that the rows of a filter share, and of X for two columns of it;
        what is staged; the places of the loads; addresses. */
     const int fragment = z.info.slots[TW_MATRIX_A] / 2, load = s->vec > 2 ? s->vec / 2 : 1;
@@ -145,19 +152,18 @@ static void derive_reduce(const tw_instance *instance, int32_t *values) {
     tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
 }
 
-static const char *const filters[] = {"kh=1 kw=1", "kh=2 kw=2", "kh=3 kw=3", "kh=1 kw=3",
-                                      "kh=3 kw=1", "kh=4 kw=4", NULL};
+static const char *const filters[] = {"kh=1 kw=1", "kh=2 kw=2", "kh=3 kw=3", "kh=1 kw=3", "kh=4 kw=4", NULL};
 static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
 static const char *const waves[] = {"waves_k=2 waves_c=2", "waves_k=4 waves_c=2", "waves_k=4 waves_c=1",
-                                    "waves_k=1 waves_c=1", NULL};
+                                    NULL};
 static const char *const tiles[] = {
     "",  "wave_tiles_k=2", "wave_tiles_k=2 wave_tiles_c=2", "wave_tiles_k=4", "wave_tiles_k=4 wave_tiles_c=2",
     NULL};
 static const char *const steps[] = {"strip=32 rows_per_sync=1", "strip=32 rows_per_sync=2",
-                                    "strip=32 rows_per_sync=4", "strip=16 rows_per_sync=2",
-                                    "strip=16 rows_per_sync=4", NULL};
-static const char *const modes[] = {"", "row_blocks=4 ws_replicas=4", "vec=2", "reproducible=1", NULL};
-static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, modes, NULL};
+                                    "strip=32 rows_per_sync=4", "strip=16 rows_per_sync=4", NULL};
+static const char *const staging[] = {"", "vec=2", "tdm_stages=2", "tdm_stages=3", NULL};
+static const char *const modes[] = {"", "row_blocks=4 ws_replicas=4", NULL};
+static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, modes, NULL};
 
 const tw_family tw_family_direct_wgrad_image = {
     .name = "direct_wgrad_image",

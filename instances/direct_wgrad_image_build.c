@@ -76,61 +76,110 @@ static im_step next_step(im_gen *g, im_step at) {
     return next;
 }
 
-enum { CARRIED = IM_MAX_SUMS + 2 * IM_MAX_ROWS * IM_MAX_LOADS + 4 };
+enum { STATE = 5, CARRIED = IM_MAX_SUMS + 2 * IM_MAX_ROWS * IM_MAX_LOADS + STATE };
+
+/* What the loop carries: the sums, what waits in registers, the next step to stage, and the buffers that are
+ * read and filled next. */
+typedef struct loop {
+    im_step step;
+    tw_value read, fill;
+} loop;
 
 typedef struct carried {
     tw_value values[CARRIED];
     unsigned count;
 } carried;
 
-static void pack(im_gen *g, carried *z, const im_step *step, tw_value buffer) {
+static void pack(im_gen *g, carried *z, const loop *l) {
     const unsigned sums = (unsigned)g->shape.sums, loads = tw_im_value_count(g);
     memcpy(z->values, g->sums, sums * sizeof(tw_value));
     tw_im_get_values(g, z->values + sums);
-    const tw_value state[] = {step->image, step->column, step->row, buffer};
+    const tw_value state[STATE] = {l->step.image, l->step.column, l->step.row, l->read, l->fill};
     memcpy(z->values + sums + loads, state, sizeof state);
-    z->count = sums + loads + 4;
+    z->count = sums + loads + STATE;
 }
 
-static tw_value unpack(im_gen *g, const carried *z, im_step *step) {
+static void unpack(im_gen *g, const carried *z, loop *l) {
     const unsigned sums = (unsigned)g->shape.sums, loads = tw_im_value_count(g);
     memcpy(g->sums, z->values, sums * sizeof(tw_value));
     tw_im_set_values(g, z->values + sums);
     const tw_value *state = z->values + sums + loads;
-    *step = (im_step){state[0], state[1], state[2]};
-    return state[3];
+    *l = (loop){{state[0], state[1], state[2]}, state[3], state[4]};
 }
 
-/* A step's data waits in registers: it is stored to one of two buffers, the next step's loads begin, and its
- * products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have met
- * behind the products that used it. */
+static tw_value next_buffer(im_gen *g, tw_value buffer) {
+    tw_builder *b = g->b;
+    tw_value next = tw_emit_add(b, buffer, g->shape.buffer);
+    tw_value past = tw_emit_compare(b, TW_SGE, next, g->shape.buffers * g->shape.buffer);
+    return tw_select(b, past, g->zero, next);
+}
+
+/* The data of a step waits in registers: it is stored to one of two buffers, the next step's loads begin, and
+ * its products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have
+ * met behind the products that used it. */
+static void staged_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
+    tw_builder *b = g->b;
+    tw_im_store(g, l->read);
+    tw_barrier(b, TW_FENCE_LDS);
+    tw_value next = tw_emit_add(b, index, 1);
+    tw_value more = tw_icmp(b, TW_SLT, next, steps);
+    tw_im_load(g, &l->step, more);
+    tw_im_multiply(g, l->read);
+}
+
+/* The copies of a step have begun tdm_stages - 1 steps ago. Behind the barrier all waves have waited for
+ * theirs, and none reads the buffer of the step before any more: that one is filled next. */
+static void copied_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
+    tw_builder *b = g->b;
+    tw_im_wait(g, g->spec->tdm_stages - 2);
+    tw_barrier(b, TW_FENCE_LDS);
+    tw_value ahead = tw_emit_add(b, index, g->spec->tdm_stages - 1);
+    tw_value more = tw_icmp(b, TW_SLT, ahead, steps);
+    tw_im_copy(g, &l->step, more, l->fill);
+    tw_im_multiply(g, l->read);
+}
+
+static void begin_steps(im_gen *g, loop *l, tw_value steps) {
+    tw_builder *b = g->b;
+    const int stages = g->spec->tdm_stages;
+    l->read = l->fill = g->zero;
+    for (int i = 0; i < (stages ? stages - 1 : 1); i++) {
+        tw_value exists = tw_emit_compare(b, TW_SGT, steps, i);
+        if (stages)
+            tw_im_copy(g, &l->step, exists, l->fill);
+        else
+            tw_im_load(g, &l->step, exists);
+        l->step = next_step(g, l->step);
+        l->fill = next_buffer(g, l->fill);
+    }
+}
+
 static void all_steps(im_gen *g) {
     tw_builder *b = g->b;
     tw_value share = tw_workgroup_id(b, 2);
-    im_step step = {.row = {0}};
-    step.image = tw_mul(b, share, g->images);
-    tw_value steps = count_steps(g, step.image);
-    step.column = g->zero;
-    step.row = g->row_from;
-    tw_value any = tw_emit_compare(b, TW_SGT, steps, 0);
-    tw_im_load(g, &step, any);
-    step = next_step(g, step);
-    tw_value last = tw_emit_add(b, steps, -1), by = tw_i32(b, 1), other = tw_i32(b, g->shape.buffer);
+    loop l = {.step = {.row = {0}}};
+    l.step.image = tw_mul(b, share, g->images);
+    tw_value steps = count_steps(g, l.step.image);
+    l.step.column = g->zero;
+    l.step.row = g->row_from;
+    begin_steps(g, &l, steps);
     carried z, next;
-    pack(g, &z, &step, g->zero);
+    pack(g, &z, &l);
+    tw_value by = tw_i32(b, 1);
     tw_value index = tw_for_begin(b, g->zero, steps, by, z.count, z.values, next.values);
     tw_for_unroll(b, 1);
-    tw_value buffer = unpack(g, &next, &step);
-    tw_im_store(g, buffer);
-    tw_barrier(b, TW_FENCE_LDS);
-    tw_value more = tw_icmp(b, TW_SLT, index, last);
-    tw_im_load(g, &step, more);
-    tw_im_multiply(g, buffer);
-    step = next_step(g, step);
-    buffer = tw_sub(b, other, buffer);
-    pack(g, &next, &step, buffer);
+    unpack(g, &next, &l);
+    if (g->spec->tdm_stages)
+        copied_step(g, &l, index, steps);
+    else
+        staged_step(g, &l, index, steps);
+    l.step = next_step(g, l.step);
+    l.read = next_buffer(g, l.read);
+    l.fill = next_buffer(g, l.fill);
+    pack(g, &next, &l);
     tw_for_end(b, next.count, next.values, z.values);
-    unpack(g, &z, &step);
+    unpack(g, &z, &l);
+    if (g->spec->tdm_stages) tw_im_wait(g, 0);
 }
 
 static tw_value slab_index(im_gen *g) {
@@ -183,9 +232,9 @@ tw_kernel *tw_im_build(tw_context *ctx, const int32_t *values, tw_target target,
     static const char *const own[] = {"images"};
     tw_dense_params_with(g.b, (tw_scalar)spec->dtype, own, &g.images, 1, &g.args);
     g.zero = tw_i32(g.b, 0);
-    g.lds = tw_lds_alloc(g.b, (tw_scalar)spec->dtype, (uint32_t)(2 * g.shape.buffer), 16);
+    g.lds = tw_lds_alloc(g.b, (tw_scalar)spec->dtype, (uint32_t)(g.shape.buffers * g.shape.buffer), 16);
     place_workgroup(&g);
-    tw_im_place_items(&g);
+    if (!spec->tdm_stages) tw_im_place_items(&g);
     tw_im_place_lanes(&g);
     const tw_type *sum = tw_fragment_type(target, g.shape.info.name, TW_MATRIX_D);
     tw_value none = tw_emit_zero(g.b, sum);

@@ -77,7 +77,7 @@ static tw_value fragment(im_gen *g, tw_matrix_operand operand, tw_value base, in
     for (int run = 0; run < runs; run++) {
         const place p = place_of(g, atom, run);
         const int position = (p.row + row) * stage->columns + p.column + column;
-        const int element = (is_x ? 0 : g->shape.x.elements) + position * stage->pitch + tile * IM_TILE;
+        const int element = (is_x ? 0 : g->shape.dy_first) + position * stage->pitch + tile * IM_TILE;
         parts[run] = g->shape.transposed ? read_transposed(g, base, element)
                                          : gather(g, operand, stage, base, element);
     }

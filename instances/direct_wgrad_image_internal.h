@@ -35,13 +35,16 @@ typedef struct im_shape {
     int taps, tiles, sums;                /* tiles of a wave for one tap; fragments of a wave */
     int waves, threads;
     im_stage x, dy;
-    int buffer; /* elements of one of the two buffers of LDS */
+    int buffers, buffer; /* in LDS, and elements of one: X, a gap, dY */
+    int dy_first;        /* element of a buffer */
     int lds_bytes;
     int vgprs;                /* an estimate */
     int vgpr_cap, vgpr_limit; /* what the kernel asks of the compiler, and what the target gives of it */
 } im_shape;
 
 im_shape tw_im_shape(const tw_wgrad_image_spec *spec, tw_target target);
+/* Can a tensor copy write the stage's pitch? It pads after a power of two. */
+bool tw_im_can_pad(const im_stage *stage);
 
 /* What is staged at once: rows_per_sync rows of one strip of columns of one image. */
 typedef struct im_step {
@@ -97,6 +100,12 @@ void tw_im_store(im_gen *g, tw_value buffer);
 unsigned tw_im_value_count(const im_gen *g);
 void tw_im_get_values(const im_gen *g, tw_value *out);
 void tw_im_set_values(im_gen *g, const tw_value *values);
+
+/* Begins the tensor copies of a step into the buffer that begins at element `slot`; zeros where `exists` is
+ * false (direct_wgrad_image_tensor.c). */
+void tw_im_copy(im_gen *g, const im_step *step, tw_value exists, tw_value slot);
+/* Waits until only the copies of the newest `steps` steps may be under way. */
+void tw_im_wait(im_gen *g, int steps);
 
 /* Where the lanes read fragments (direct_wgrad_image_inner.c). */
 void tw_im_place_lanes(im_gen *g);

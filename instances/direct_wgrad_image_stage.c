@@ -65,7 +65,7 @@ void tw_im_place_items(im_gen *g) {
                          .bytes = a->dy_bytes,
                          .width = a->wo,
                          .height = a->ho,
-                         .first = g->shape.x.elements};
+                         .first = g->shape.dy_first};
     g->x.pixel = tw_emit_mul(b, a->c, 2);
     g->x.row = tw_mul(b, g->x.pixel, a->w);
     g->dy.pixel = tw_emit_mul(b, a->k, 2);
@@ -147,6 +147,7 @@ void tw_im_store(im_gen *g, tw_value buffer) {
     store(g, &g->dy, buffer);
 }
 
+/* None where tensor copies stage. */
 static unsigned count_of(const im_stage *stage) { return (unsigned)(stage->rows * stage->loads); }
 
 unsigned tw_im_value_count(const im_gen *g) { return count_of(&g->shape.x) + count_of(&g->shape.dy); }

@@ -60,7 +60,8 @@ void job_build(const job_run *run, tw_context *ctx, tw_kernel *kernels[TW_JOB_MA
     }
 }
 
-static void interpret_launch(job_run *run, const tw_plan_launch *launch, const tw_kernel *kernel) {
+static tw_status interpret_launch(job_run *run, const tw_plan_launch *launch, const tw_kernel *kernel,
+                                  tw_diag *diag) {
     tw_interp_arg args[32];
     assert_true(launch->arg_count <= 32);
     for (size_t i = 0; i < launch->zeroed_count; i++)
@@ -78,30 +79,57 @@ static void interpret_launch(job_run *run, const tw_plan_launch *launch, const t
         }
     }
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
-    tw_diag *diag = tw_diag_new(NULL);
-    if (tw_interp_run(kernel, grid, args, launch->arg_count, NULL, diag))
-        fail_msg("%s: %s", run->words, tw_diag_text(diag));
-    tw_diag_free(diag);
+    return tw_interp_run(kernel, grid, args, launch->arg_count, NULL, diag);
 }
 
 void job_interpret(job_run *run, tw_kernel *const *kernels) {
     spoil(run);
+    tw_diag *diag = tw_diag_new(NULL);
     for (size_t i = 0; i < tw_plan_launch_count(run->job->plan); i++) {
         const tw_plan_launch *launch = tw_plan_launch_at(run->job->plan, i);
-        interpret_launch(run, launch, kernels[launch->object]);
+        if (interpret_launch(run, launch, kernels[launch->object], diag))
+            fail_msg("%s: %s", run->words, tw_diag_text(diag));
     }
+    tw_diag_free(diag);
 }
 
-void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects) {
+bool job_breaks_rules(job_run *run, const tw_kernel *kernel) {
+    return interpret_launch(run, tw_plan_launch_at(run->job->plan, 0), kernel, NULL) != TW_OK;
+}
+
+static tw_status execute(job_run *run, tw_device *device, tw_code_object *const *objects, tw_diag *diag) {
     spoil(run);
     tw_plan_host hosts[TW_JOB_MAX_BUFFERS];
     for (size_t i = 0; i < run->job->tensor_count; i++)
         hosts[i] = (tw_plan_host){run->memory[i], run->memory[i]};
+    return tw_plan_run(run->job->plan, device, objects, run->job->kernel_count, hosts, run->job->tensor_count,
+                       NULL, diag);
+}
+
+void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects) {
     tw_diag *diag = tw_diag_new(NULL);
-    if (tw_plan_run(run->job->plan, device, objects, run->job->kernel_count, hosts, run->job->tensor_count,
-                    NULL, diag))
-        fail_msg("%s: %s", run->words, tw_diag_text(diag));
+    if (execute(run, device, objects, diag)) fail_msg("%s: %s", run->words, tw_diag_text(diag));
     tw_diag_free(diag);
+}
+
+bool job_try(job_run *run, tw_device *device, tw_code_object *const *objects) {
+    void *before[TW_JOB_MAX_BUFFERS] = {NULL};
+    for (size_t i = 0; i < run->job->tensor_count; i++) {
+        const tw_plan_buffer *buffer = tw_plan_buffer_at(run->job->plan, i);
+        if (buffer->role != TW_PLAN_OUTPUT) continue;
+        before[i] = malloc(buffer->bytes + 1);
+        assert_non_null(before[i]);
+        memcpy(before[i], run->memory[i], buffer->bytes);
+    }
+    bool same = execute(run, device, objects, NULL) == TW_OK;
+    for (size_t i = 0; i < run->job->tensor_count; i++) {
+        if (!before[i]) continue;
+        const size_t bytes = tw_plan_buffer_at(run->job->plan, i)->bytes;
+        same = same && !memcmp(before[i], run->memory[i], bytes);
+        memcpy(run->memory[i], before[i], bytes);
+        free(before[i]);
+    }
+    return same;
 }
 
 static double element(tw_scalar dtype, const void *memory, size_t index) {

@@ -21,7 +21,12 @@ void job_fill(job_run *run, tw_data_pattern pattern, uint64_t seed);
 /* Kernels of the job in `ctx`, in its order; fails the test on error. */
 void job_build(const job_run *run, tw_context *ctx, tw_kernel *kernels[TW_JOB_MAX_KERNELS]);
 void job_interpret(job_run *run, tw_kernel *const *kernels);
+/* Does the interpreter report something where it runs `kernel` for the first launch? The results are void. */
+bool job_breaks_rules(job_run *run, const tw_kernel *kernel);
 void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects);
+/* The same with code that may be wrong: false where the device reports something or the outputs are other
+ * bits than those that `run` holds of a run before. */
+bool job_try(job_run *run, tw_device *device, tw_code_object *const *objects);
 /* Computes the reference and fails the test on the first element that is further off than its bound, or NaN
  * where the reference is not, or the other way round. Returns the largest error / bound. */
 double job_check(job_run *run, const char *what);

@@ -6,6 +6,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "jit/compile.h"
@@ -172,6 +173,100 @@ static void the_reproducible_mode_repeats(void **state) {
     }
 }
 
+/* ---- copies and barriers ---- */
+
+/* Compiles `text` in place of the job's own kernel and runs it: true where the emulator has nothing to
+ * report, every sum is exact, and the interpreter, which knows when copies must be waited for, has nothing to
+ * say. */
+static bool text_is_right(job_run *run, const char *text, tw_code_object *const *objects) {
+    tw_context *ctx = tw_context_new(NULL);
+    tw_diag *diag = tw_context_diag(ctx);
+    tw_kernel *kernel;
+    tw_code_object *changed[TW_JOB_MAX_KERNELS] = {NULL, objects[1]};
+    if (tw_kernel_parse(ctx, text, strlen(text), NULL, &kernel) ||
+        tw_compile(env.compiler, kernel, NULL, &changed[0], diag))
+        fail_msg("%s: %s", run->words, tw_context_diagnostics(ctx));
+    bool right = job_try(run, env.device, changed) && !job_breaks_rules(run, kernel);
+    tw_code_object_release(changed[0]);
+    tw_context_free(ctx);
+    return right;
+}
+
+/* The text without the `length` bytes at `at`, and with `instead` in their place. */
+static char *replaced(const char *text, const char *at, size_t length, const char *instead) {
+    char *out = malloc(strlen(text) + strlen(instead) + 1);
+    assert_non_null(out);
+    const size_t before = (size_t)(at - text);
+    memcpy(out, text, before);
+    strcpy(out + before, instead);
+    strcat(out, at + length);
+    return out;
+}
+
+/* Every line with `op` is taken out, in turn; of a wait, too, the number of copies that it lets be is raised.
+ */
+static size_t mutate(job_run *run, const char *text, tw_code_object *const *objects, const char *op) {
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, op)); at += strlen(op), count++) {
+        const size_t line = strcspn(at, "\n");
+        char *without = replaced(text, at, line, "");
+        if (text_is_right(run, without, objects))
+            fail_msg("%s: runs as well without its %zu. %s", run->words, count + 1, op);
+        free(without);
+        const char *number = strstr(at, "outstanding = ");
+        if (!number || number > at + line) continue;
+        number += strlen("outstanding = ");
+        char next[16];
+        snprintf(next, sizeof next, "%d", atoi(number) + 1);
+        char *weaker = replaced(text, number, strspn(number, "0123456789"), next);
+        if (text_is_right(run, weaker, objects))
+            fail_msg("%s: runs as well with a weaker %zu. %s", run->words, count + 1, op);
+        free(weaker);
+    }
+    return count;
+}
+
+/* The emulator completes copies as late as the waits allow, and reports what waves do to each other's LDS. */
+static void each_wait_and_barrier_is_needed(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        size_t waits, barriers;
+    } kernels[] = {
+        {"direct_wgrad_image n=1 h=5 w=34 c=32 k=32", 0, 1},
+        {"direct_wgrad_image tdm_stages=2 n=1 h=5 w=34 c=32 k=32", 2, 1},
+        {"direct_wgrad_image tdm_stages=3 n=1 h=5 w=34 c=17 k=21", 3, 1},
+        {"direct_wgrad_image tdm_stages=4 rows_per_sync=1 kh=1 kw=1 n=1 h=5 w=34 c=32 k=32", 2, 1},
+    };
+    size_t ran = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        const char *words = kernels[i].words;
+        if (!is_admitted(words)) continue;
+        tw_code_object *objects[TW_JOB_MAX_KERNELS];
+        compile(words, objects);
+        job_run run;
+        job_open(&run, words, env.target);
+        job_fill(&run, TW_DATA_INTEGERS, i);
+        job_execute(&run, env.device, objects);
+        job_check(&run, env.target_name);
+        job_check_exact(&run);
+        tw_context *ctx = tw_context_new(NULL);
+        tw_kernel *built[TW_JOB_MAX_KERNELS];
+        job_build(&run, ctx, built);
+        char *text;
+        assert_int_equal(tw_kernel_to_text(built[0], &text, NULL, NULL), TW_OK);
+        assert_true(text_is_right(&run, text, objects));
+        assert_int_equal(mutate(&run, text, objects, "tile.tensor_wait"), kernels[i].waits);
+        assert_int_equal(mutate(&run, text, objects, "tile.barrier"), kernels[i].barriers);
+        free(text);
+        tw_context_free(ctx);
+        job_close(&run);
+        release(objects);
+        ran++;
+    }
+    if (!ran) skip();
+}
+
 static int open_env(void **state) {
     (void)state;
     char name[64];
@@ -202,6 +297,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(empty_problems),
         cmocka_unit_test(specials_inside_reach_their_taps),
         cmocka_unit_test(the_reproducible_mode_repeats),
+        cmocka_unit_test(each_wait_and_barrier_is_needed),
     };
     return cmocka_run_group_tests_name(env.target_name, tests, open_env, close_env);
 }

@@ -123,6 +123,8 @@ static void image_tiles_at_the_limits(void **state) {
         "direct_wgrad_image wave_tiles_k=2 wave_tiles_c=2 rows_per_sync=4 dtype=bf16",
         "direct_wgrad_image wave_tiles_k=2 wave_tiles_c=2 strip=16 rows_per_sync=4",
         "direct_wgrad_image wave_tiles_k=4 dtype=bf16",
+        "direct_wgrad_image wave_tiles_k=2 wave_tiles_c=2 rows_per_sync=4 tdm_stages=3",
+        "direct_wgrad_image kh=4 kw=4 rows_per_sync=8 tdm_stages=2 dtype=bf16",
         "direct_wgrad_image rows_per_sync=7",
         "direct_wgrad_image vec=1 strip=16",
         "direct_wgrad_image wave_tiles_k=2 waves_k=4 waves_c=3 strip=16",
