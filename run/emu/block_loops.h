@@ -46,28 +46,33 @@ static bool to_offsets(uint64_t *offset, const uint64_t *address, uint64_t base,
 
 /* ---- loads ---- */
 
+typedef uint16_t any_half __attribute__((aligned(1), may_alias));
+typedef uint32_t any_word __attribute__((aligned(1), may_alias));
+
 /* Lanes side by side. */
 LM void load_row(const uint8_t *data, unsigned bytes, uint32_t *words) {
-    uint16_t half[EMU_LANES];
-    uint32_t dword[4 * EMU_LANES];
+    const any_half *half = (const any_half *)data;
+    const any_word *word = (const any_word *)data;
     switch (bytes) {
-    case 1: EACH_LANE words[l] = data[l]; break;
-    case 2:
-        memcpy(half, data, sizeof half);
+    case 1: {
+        EACH_LANE words[l] = data[l];
+        break;
+    }
+    case 2: {
         EACH_LANE words[l] = half[l];
         break;
+    }
     case 4: memcpy(words, data, EMU_LANES * sizeof *words); break;
-    case 8:
-        memcpy(dword, data, 8 * EMU_LANES);
+    case 8: {
         EACH_LANE {
-            words[l] = dword[2 * l];
-            words[l + EMU_LANES] = dword[2 * l + 1];
+            words[l] = word[2 * l];
+            words[l + EMU_LANES] = word[2 * l + 1];
         }
         break;
+    }
     default:
-        memcpy(dword, data, (size_t)bytes * EMU_LANES);
         for (unsigned k = 0; k < bytes / 4; k++)
-            EACH_LANE words[k * EMU_LANES + l] = dword[bytes / 4 * l + k];
+            EACH_LANE words[k * EMU_LANES + l] = word[bytes / 4 * l + k];
         break;
     }
 }

@@ -4,6 +4,7 @@
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"))), \
                              apply_to = function)
 #else
+#pragma GCC optimize("O3")
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")
 #endif
 #define BLOCK_LOOPS tw_emu_block_v3

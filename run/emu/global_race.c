@@ -113,12 +113,21 @@ void tw_emu_global_note_block(tw_emu_wave *w, unsigned half, const emu_buffer *b
                               uint32_t lanes, unsigned bytes, emu_intent intent) {
     if (b->read_only || b == w->launch->scratch) return;
     uint64_t low_bits = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    for (uint32_t rest = intent == EMU_WRITES ? lanes : 0; rest; rest &= rest - 1)
         low_bits |= offset[__builtin_ctz(rest)];
     emu_global_note n = {.buffer = b,
                          .bytes = bytes,
                          .lane = (int16_t)(half * EMU_LANES),
                          .kind = kind_of(w, intent, bytes, low_bits % bytes == 0)};
+    int64_t step = (int64_t)(offset[1] - offset[0]);
+    if (lanes == 0xffffffffu && step == (int32_t)step &&
+        tw_emu_block_loops()->steps(offset, (uint64_t)step)) {
+        n.first = (int64_t)offset[0];
+        n.stride = (int32_t)step;
+        n.lanes = lanes;
+        note(w, &n);
+        return;
+    }
     while (lanes) {
         unsigned l0 = (unsigned)__builtin_ctz(lanes);
         uint32_t rest = lanes & (lanes - 1);
@@ -130,8 +139,7 @@ void tw_emu_global_note_block(tw_emu_wave *w, unsigned half, const emu_buffer *b
         }
         uint64_t first = offset[l0] - (uint64_t)stride * l0;
         uint32_t off = 0;
-        bool all = lanes == 0xffffffffu && tw_emu_block_loops()->steps(offset, (uint64_t)stride);
-        for (unsigned l = 0; !all && l < EMU_LANES; l++)
+        for (unsigned l = 0; l < EMU_LANES; l++)
             off |= (uint32_t)(offset[l] != first + (uint64_t)stride * l) << l;
         n.first = (int64_t)first;
         n.stride = (int32_t)stride;

@@ -157,24 +157,26 @@ void tw_emu_exec_scalar(tw_emu_wave *w, const emu_inst *i) {
 
 /* ---- registers and constants, all known: what compilers mostly emit ---- */
 
-static inline bool quick_source(const tw_emu_wave *w, const emu_operand *o, uint64_t *v) {
+/* Gives the bits of a source that are unknown. */
+static inline uint32_t quick_source(const tw_emu_wave *w, const emu_operand *o, uint64_t *v) {
     if (o->kind == EMU_OPERAND_CONST) {
         *v = o->bits[0] | (uint64_t)o->bits[1] << 32;
-        return true;
+        return 0;
     }
     if (o->words == 1) {
         *v = w->s[o->reg];
-        return !w->su[o->reg];
+        return w->su[o->reg];
     }
     *v = w->s[o->reg] | (uint64_t)w->s[o->reg + 1] << 32;
-    return !(w->su[o->reg] | w->su[o->reg + 1]);
+    return w->su[o->reg] | w->su[o->reg + 1];
 }
 
 static void quick_scalar(tw_emu_wave *w, const emu_inst *i) {
     const unsigned flags = i->row->flags;
     uint64_t a = 0, b = 0;
-    bool known = quick_source(w, &i->s[0], &a) & (i->sources < 2 || quick_source(w, &i->s[1], &b));
-    if (!known || (flags & EMU_ROW_READS_SCC && w->scc_unknown)) {
+    uint32_t unknown = quick_source(w, &i->s[0], &a);
+    if (i->sources == 2) unknown |= quick_source(w, &i->s[1], &b);
+    if (unknown || (flags & EMU_ROW_READS_SCC && w->scc_unknown)) {
         tw_emu_exec_scalar(w, i);
         return;
     }
