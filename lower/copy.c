@@ -25,9 +25,10 @@ void tw_ll_global_load_to_lds(tw_lowering *l, const tw_op *op, const tw_ll_rule 
 
 void tw_ll_buffer_load_to_lds(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
-    tw_ll_line(l, "call void %I(%t %v, ptr addrspace(3) %v, i32 %d, i32 %v, i32 %v, i32 0, i32 %d)",
+    tw_ref soffset = tw_ll_scalar_offset(l, op->operands[2]);
+    tw_ll_line(l, "call void %I(%t %v, ptr addrspace(3) %v, i32 %d, i32 %v, i32 %r, i32 0, i32 %d)",
                TW_LL_BUFFER_LOAD_LDS, tw_type_rsrc(), op->operands[0], op->operands[3],
-               (int)tw_ll_attr(op, 1), op->operands[1], op->operands[2], (int)tw_ll_attr(op, 0));
+               (int)tw_ll_attr(op, 1), op->operands[1], soffset, (int)tw_ll_attr(op, 0));
 }
 
 /* ---- waits ---- */

@@ -130,6 +130,8 @@ static inline bool tw_ll_feature(const tw_lowering *l, tw_arch_feature feature) 
 int64_t tw_ll_attr(const tw_op *op, unsigned index);
 /* Every work-item sees the same constant bits: constants, and ids of a dimension with one work-item. */
 bool tw_ll_known(const tw_lowering *l, tw_value value, uint64_t *bits);
+/* A uniform byte offset, in a scalar register where LLVM does not see to that (lower/memory.c). */
+tw_ref tw_ll_scalar_offset(tw_lowering *l, tw_value offset);
 uint32_t tw_ll_workgroup_size(const tw_lowering *l, unsigned dim); /* at least 1 */
 uint32_t tw_ll_workgroup_total(const tw_lowering *l);
 

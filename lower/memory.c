@@ -225,15 +225,24 @@ static tw_intrinsic for_word(tw_intrinsic of_byte, const tw_type *word) {
     return (tw_intrinsic)(of_byte + place);
 }
 
+/* The releases that want the resource as words want the uniform offset in a scalar register, and do not see
+ * to it: one that they computed in vector registers ends them with a bad instruction. */
+tw_ref tw_ll_scalar_offset(tw_lowering *l, tw_value offset) {
+    uint64_t bits;
+    tw_ref given = tw_ref_value(offset);
+    if (l->flavor->rsrc_form != TW_RSRC_WORDS || tw_ll_known(l, offset, &bits)) return given;
+    return tw_ll_let(l, "call i32 %I(i32 %r)", TW_LL_READFIRSTLANE, given);
+}
+
 typedef struct buffer_access {
     tw_value rsrc;
     tw_ref voffset, soffset;
     int policy;
 } buffer_access;
 
-static buffer_access buffer_access_of(const tw_op *op, unsigned rsrc) {
+static buffer_access buffer_access_of(tw_lowering *l, const tw_op *op, unsigned rsrc) {
     return (buffer_access){op->operands[rsrc], tw_ref_value(op->operands[rsrc + 1]),
-                           tw_ref_value(op->operands[rsrc + 2]), (int)tw_ll_attr(op, 0)};
+                           tw_ll_scalar_offset(l, op->operands[rsrc + 2]), (int)tw_ll_attr(op, 0)};
 }
 
 /* The two bytes behind the first four: in soffset, which does not wrap around as a sum in voffset would. */
@@ -261,7 +270,7 @@ static void buffer_store_piece(tw_lowering *l, const tw_type *word, tw_ref piece
 void tw_ll_buffer_load(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const tw_type *type = tw_ll_type_of(l, op->first_result);
-    buffer_access a = buffer_access_of(op, 0);
+    buffer_access a = buffer_access_of(l, op, 0);
     if (is_split(type)) {
         tw_ref words[2];
         words[0] = buffer_load_piece(l, word_type(4), a);
@@ -277,7 +286,7 @@ void tw_ll_buffer_store(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule)
     (void)rule;
     const tw_type *type = tw_ll_type_of(l, op->operands[0]);
     tw_ref data = tw_ref_value(op->operands[0]);
-    buffer_access a = buffer_access_of(op, 1);
+    buffer_access a = buffer_access_of(l, op, 1);
     if (is_split(type)) {
         tw_ref words[2];
         split(l, type, data, words);
@@ -294,9 +303,10 @@ void tw_ll_buffer_atomic_fadd(tw_lowering *l, const tw_op *op, const tw_ll_rule 
     tw_intrinsic key = type->lanes == 1         ? TW_LL_BUFFER_FADD_F32
                        : type->scalar == TW_F16 ? TW_LL_BUFFER_FADD_V2F16
                                                 : TW_LL_BUFFER_FADD_V2BF16;
+    buffer_access a = buffer_access_of(l, op, 1);
     tw_ll_begin_let(l);
     tw_ll_text(l, "call %t %I(%t %v, ", type, key, type, op->operands[0]);
-    write_buffer_end(l, buffer_access_of(op, 1));
+    write_buffer_end(l, a);
 }
 
 /* ---- order ---- */

@@ -119,71 +119,77 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.89 = mul i32 %.88, %pixel
   %.90 = mul i32 %w, %pixel
   %.91 = mul i32 %pixel, 2
-  %.t35 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.89, i32 0)
-  %.92 = bitcast i16 %.t35 to i16
-  %.t36 = bitcast i16 %.92 to i16
-  %.t37 = zext i16 %.t36 to i32
-  %.t38 = shl i32 %.t37, 16
-  %.t39 = bitcast i32 %.t38 to float
-  %.93 = bitcast float %.t39 to float
-  %.t40 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.89, i32 0)
-  %.94 = bitcast i16 %.t40 to i16
-  %.t41 = bitcast i16 %.94 to i16
-  %.t42 = zext i16 %.t41 to i32
-  %.t43 = shl i32 %.t42, 16
-  %.t44 = bitcast i32 %.t43 to float
-  %.95 = bitcast float %.t44 to float
+  %.t35 = call i32 @llvm.amdgcn.readfirstlane(i32 %.89)
+  %.t36 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.t35, i32 0)
+  %.92 = bitcast i16 %.t36 to i16
+  %.t37 = bitcast i16 %.92 to i16
+  %.t38 = zext i16 %.t37 to i32
+  %.t39 = shl i32 %.t38, 16
+  %.t40 = bitcast i32 %.t39 to float
+  %.93 = bitcast float %.t40 to float
+  %.t41 = call i32 @llvm.amdgcn.readfirstlane(i32 %.89)
+  %.t42 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.t41, i32 0)
+  %.94 = bitcast i16 %.t42 to i16
+  %.t43 = bitcast i16 %.94 to i16
+  %.t44 = zext i16 %.t43 to i32
+  %.t45 = shl i32 %.t44, 16
+  %.t46 = bitcast i32 %.t45 to float
+  %.95 = bitcast float %.t46 to float
   %.96 = add i32 %.89, %.91
   %.97 = add i32 %.89, %.90
-  %.t45 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.97, i32 0)
-  %.98 = bitcast i16 %.t45 to i16
-  %.t46 = bitcast i16 %.98 to i16
-  %.t47 = zext i16 %.t46 to i32
-  %.t48 = shl i32 %.t47, 16
-  %.t49 = bitcast i32 %.t48 to float
-  %.99 = bitcast float %.t49 to float
-  %.t50 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.97, i32 0)
-  %.100 = bitcast i16 %.t50 to i16
-  %.t51 = bitcast i16 %.100 to i16
-  %.t52 = zext i16 %.t51 to i32
-  %.t53 = shl i32 %.t52, 16
-  %.t54 = bitcast i32 %.t53 to float
-  %.101 = bitcast float %.t54 to float
+  %.t47 = call i32 @llvm.amdgcn.readfirstlane(i32 %.97)
+  %.t48 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.t47, i32 0)
+  %.98 = bitcast i16 %.t48 to i16
+  %.t49 = bitcast i16 %.98 to i16
+  %.t50 = zext i16 %.t49 to i32
+  %.t51 = shl i32 %.t50, 16
+  %.t52 = bitcast i32 %.t51 to float
+  %.99 = bitcast float %.t52 to float
+  %.t53 = call i32 @llvm.amdgcn.readfirstlane(i32 %.97)
+  %.t54 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.t53, i32 0)
+  %.100 = bitcast i16 %.t54 to i16
+  %.t55 = bitcast i16 %.100 to i16
+  %.t56 = zext i16 %.t55 to i32
+  %.t57 = shl i32 %.t56, 16
+  %.t58 = bitcast i32 %.t57 to float
+  %.101 = bitcast float %.t58 to float
   %.102 = add i32 %.97, %.91
   %.103 = add i32 %.97, %.90
-  %.t55 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.103, i32 0)
-  %.104 = bitcast i16 %.t55 to i16
-  %.t56 = bitcast i16 %.104 to i16
-  %.t57 = zext i16 %.t56 to i32
-  %.t58 = shl i32 %.t57, 16
-  %.t59 = bitcast i32 %.t58 to float
-  %.105 = bitcast float %.t59 to float
-  %.t60 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.103, i32 0)
-  %.106 = bitcast i16 %.t60 to i16
-  %.t61 = bitcast i16 %.106 to i16
+  %.t59 = call i32 @llvm.amdgcn.readfirstlane(i32 %.103)
+  %.t60 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.t59, i32 0)
+  %.104 = bitcast i16 %.t60 to i16
+  %.t61 = bitcast i16 %.104 to i16
   %.t62 = zext i16 %.t61 to i32
   %.t63 = shl i32 %.t62, 16
   %.t64 = bitcast i32 %.t63 to float
-  %.107 = bitcast float %.t64 to float
+  %.105 = bitcast float %.t64 to float
+  %.t65 = call i32 @llvm.amdgcn.readfirstlane(i32 %.103)
+  %.t66 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.t65, i32 0)
+  %.106 = bitcast i16 %.t66 to i16
+  %.t67 = bitcast i16 %.106 to i16
+  %.t68 = zext i16 %.t67 to i32
+  %.t69 = shl i32 %.t68, 16
+  %.t70 = bitcast i32 %.t69 to float
+  %.107 = bitcast float %.t70 to float
   %.108 = add i32 %.103, %.91
   %.109 = add i32 %.58, %.62
   %.110 = mul i32 %.109, %wo
   %.111 = add i32 %.74, %.110
   %.112 = mul i32 %.111, %pixel
-  %.t65 = insertelement <2 x float> poison, float %.48, i32 0
-  %.113 = insertelement <2 x float> %.t65, float %.51, i32 1
-  %.t66 = insertelement <2 x float> poison, float %.49, i32 0
-  %.114 = insertelement <2 x float> %.t66, float %.52, i32 1
-  %.t67 = insertelement <2 x float> poison, float %.50, i32 0
-  %.115 = insertelement <2 x float> %.t67, float %.53, i32 1
+  %.t71 = insertelement <2 x float> poison, float %.48, i32 0
+  %.113 = insertelement <2 x float> %.t71, float %.51, i32 1
+  %.t72 = insertelement <2 x float> poison, float %.49, i32 0
+  %.114 = insertelement <2 x float> %.t72, float %.52, i32 1
+  %.t73 = insertelement <2 x float> poison, float %.50, i32 0
+  %.115 = insertelement <2 x float> %.t73, float %.53, i32 1
   %.116 = mul i32 %pixel, 4
   %.117 = mul i32 %pixel, 4
-  %.t68 = insertelement <2 x float> poison, float %.93, i32 0
-  %.118 = insertelement <2 x float> %.t68, float %.99, i32 1
-  %.t69 = insertelement <2 x float> poison, float %.95, i32 0
-  %.119 = insertelement <2 x float> %.t69, float %.101, i32 1
-  %.t70 = icmp slt i32 %.74, %.75
-  br i1 %.t70, label %.for3, label %.for3.end
+  %.t74 = insertelement <2 x float> poison, float %.93, i32 0
+  %.118 = insertelement <2 x float> %.t74, float %.99, i32 1
+  %.t75 = insertelement <2 x float> poison, float %.95, i32 0
+  %.119 = insertelement <2 x float> %.t75, float %.101, i32 1
+  %.t76 = icmp slt i32 %.74, %.75
+  br i1 %.t76, label %.for3, label %.for3.end
 .for3:
   %.134 = phi i32 [ %.74, %.if2.then ], [ %.for3.index, %.for3.next ]
   %.135 = phi <2 x float> [ %.113, %.if2.then ], [ %.206, %.for3.next ]
@@ -200,154 +206,170 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.146 = phi i32 [ %.102, %.if2.then ], [ %.214, %.for3.next ]
   %.147 = phi i32 [ %.108, %.if2.then ], [ %.215, %.for3.next ]
   %.148 = phi i32 [ %.112, %.if2.then ], [ %.216, %.for3.next ]
-  %.t71 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.8, i32 %.148, i32 0)
-  %.149 = bitcast i16 %.t71 to i16
-  %.t72 = bitcast i16 %.149 to i16
-  %.t73 = zext i16 %.t72 to i32
-  %.t74 = shl i32 %.t73, 16
-  %.t75 = bitcast i32 %.t74 to float
-  %.150 = bitcast float %.t75 to float
-  %.t76 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.145, i32 0)
-  %.151 = bitcast i16 %.t76 to i16
-  %.t77 = bitcast i16 %.151 to i16
-  %.t78 = zext i16 %.t77 to i32
-  %.t79 = shl i32 %.t78, 16
-  %.t80 = bitcast i32 %.t79 to float
-  %.152 = bitcast float %.t80 to float
-  %.t81 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.146, i32 0)
-  %.153 = bitcast i16 %.t81 to i16
-  %.t82 = bitcast i16 %.153 to i16
-  %.t83 = zext i16 %.t82 to i32
-  %.t84 = shl i32 %.t83, 16
-  %.t85 = bitcast i32 %.t84 to float
-  %.154 = bitcast float %.t85 to float
-  %.t86 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.147, i32 0)
-  %.155 = bitcast i16 %.t86 to i16
-  %.t87 = bitcast i16 %.155 to i16
-  %.t88 = zext i16 %.t87 to i32
-  %.t89 = shl i32 %.t88, 16
-  %.t90 = bitcast i32 %.t89 to float
-  %.156 = bitcast float %.t90 to float
-  %.t91 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.9, i32 %.148, i32 0)
-  %.157 = bitcast i16 %.t91 to i16
-  %.t92 = bitcast i16 %.157 to i16
-  %.t93 = zext i16 %.t92 to i32
-  %.t94 = shl i32 %.t93, 16
-  %.t95 = bitcast i32 %.t94 to float
-  %.158 = bitcast float %.t95 to float
-  %.t96 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.145, i32 0)
-  %.159 = bitcast i16 %.t96 to i16
-  %.t97 = bitcast i16 %.159 to i16
+  %.t77 = call i32 @llvm.amdgcn.readfirstlane(i32 %.148)
+  %.t78 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.8, i32 %.t77, i32 0)
+  %.149 = bitcast i16 %.t78 to i16
+  %.t79 = bitcast i16 %.149 to i16
+  %.t80 = zext i16 %.t79 to i32
+  %.t81 = shl i32 %.t80, 16
+  %.t82 = bitcast i32 %.t81 to float
+  %.150 = bitcast float %.t82 to float
+  %.t83 = call i32 @llvm.amdgcn.readfirstlane(i32 %.145)
+  %.t84 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.t83, i32 0)
+  %.151 = bitcast i16 %.t84 to i16
+  %.t85 = bitcast i16 %.151 to i16
+  %.t86 = zext i16 %.t85 to i32
+  %.t87 = shl i32 %.t86, 16
+  %.t88 = bitcast i32 %.t87 to float
+  %.152 = bitcast float %.t88 to float
+  %.t89 = call i32 @llvm.amdgcn.readfirstlane(i32 %.146)
+  %.t90 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.t89, i32 0)
+  %.153 = bitcast i16 %.t90 to i16
+  %.t91 = bitcast i16 %.153 to i16
+  %.t92 = zext i16 %.t91 to i32
+  %.t93 = shl i32 %.t92, 16
+  %.t94 = bitcast i32 %.t93 to float
+  %.154 = bitcast float %.t94 to float
+  %.t95 = call i32 @llvm.amdgcn.readfirstlane(i32 %.147)
+  %.t96 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.8, i32 %.t95, i32 0)
+  %.155 = bitcast i16 %.t96 to i16
+  %.t97 = bitcast i16 %.155 to i16
   %.t98 = zext i16 %.t97 to i32
   %.t99 = shl i32 %.t98, 16
   %.t100 = bitcast i32 %.t99 to float
-  %.160 = bitcast float %.t100 to float
-  %.t101 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.146, i32 0)
-  %.161 = bitcast i16 %.t101 to i16
-  %.t102 = bitcast i16 %.161 to i16
-  %.t103 = zext i16 %.t102 to i32
-  %.t104 = shl i32 %.t103, 16
-  %.t105 = bitcast i32 %.t104 to float
-  %.162 = bitcast float %.t105 to float
-  %.t106 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.147, i32 0)
-  %.163 = bitcast i16 %.t106 to i16
-  %.t107 = bitcast i16 %.163 to i16
-  %.t108 = zext i16 %.t107 to i32
-  %.t109 = shl i32 %.t108, 16
-  %.t110 = bitcast i32 %.t109 to float
-  %.164 = bitcast float %.t110 to float
-  %.t111 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.10, i32 %.148, i32 0)
-  %.165 = bitcast i16 %.t111 to i16
-  %.t112 = bitcast i16 %.165 to i16
-  %.t113 = zext i16 %.t112 to i32
-  %.t114 = shl i32 %.t113, 16
-  %.t115 = bitcast i32 %.t114 to float
-  %.166 = bitcast float %.t115 to float
-  %.t116 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.10, i32 %.145, i32 0)
-  %.167 = bitcast i16 %.t116 to i16
-  %.t117 = bitcast i16 %.167 to i16
-  %.t118 = zext i16 %.t117 to i32
-  %.t119 = shl i32 %.t118, 16
-  %.t120 = bitcast i32 %.t119 to float
-  %.168 = bitcast float %.t120 to float
-  %.t121 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.10, i32 %.146, i32 0)
-  %.169 = bitcast i16 %.t121 to i16
-  %.t122 = bitcast i16 %.169 to i16
-  %.t123 = zext i16 %.t122 to i32
-  %.t124 = shl i32 %.t123, 16
-  %.t125 = bitcast i32 %.t124 to float
-  %.170 = bitcast float %.t125 to float
-  %.t126 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.10, i32 %.147, i32 0)
-  %.171 = bitcast i16 %.t126 to i16
-  %.t127 = bitcast i16 %.171 to i16
+  %.156 = bitcast float %.t100 to float
+  %.t101 = call i32 @llvm.amdgcn.readfirstlane(i32 %.148)
+  %.t102 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.9, i32 %.t101, i32 0)
+  %.157 = bitcast i16 %.t102 to i16
+  %.t103 = bitcast i16 %.157 to i16
+  %.t104 = zext i16 %.t103 to i32
+  %.t105 = shl i32 %.t104, 16
+  %.t106 = bitcast i32 %.t105 to float
+  %.158 = bitcast float %.t106 to float
+  %.t107 = call i32 @llvm.amdgcn.readfirstlane(i32 %.145)
+  %.t108 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.t107, i32 0)
+  %.159 = bitcast i16 %.t108 to i16
+  %.t109 = bitcast i16 %.159 to i16
+  %.t110 = zext i16 %.t109 to i32
+  %.t111 = shl i32 %.t110, 16
+  %.t112 = bitcast i32 %.t111 to float
+  %.160 = bitcast float %.t112 to float
+  %.t113 = call i32 @llvm.amdgcn.readfirstlane(i32 %.146)
+  %.t114 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.t113, i32 0)
+  %.161 = bitcast i16 %.t114 to i16
+  %.t115 = bitcast i16 %.161 to i16
+  %.t116 = zext i16 %.t115 to i32
+  %.t117 = shl i32 %.t116, 16
+  %.t118 = bitcast i32 %.t117 to float
+  %.162 = bitcast float %.t118 to float
+  %.t119 = call i32 @llvm.amdgcn.readfirstlane(i32 %.147)
+  %.t120 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.9, i32 %.t119, i32 0)
+  %.163 = bitcast i16 %.t120 to i16
+  %.t121 = bitcast i16 %.163 to i16
+  %.t122 = zext i16 %.t121 to i32
+  %.t123 = shl i32 %.t122, 16
+  %.t124 = bitcast i32 %.t123 to float
+  %.164 = bitcast float %.t124 to float
+  %.t125 = call i32 @llvm.amdgcn.readfirstlane(i32 %.148)
+  %.t126 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.10, i32 %.t125, i32 0)
+  %.165 = bitcast i16 %.t126 to i16
+  %.t127 = bitcast i16 %.165 to i16
   %.t128 = zext i16 %.t127 to i32
   %.t129 = shl i32 %.t128, 16
   %.t130 = bitcast i32 %.t129 to float
-  %.172 = bitcast float %.t130 to float
-  %.t131 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.11, i32 %.148, i32 0)
-  %.173 = bitcast i16 %.t131 to i16
-  %.t132 = bitcast i16 %.173 to i16
-  %.t133 = zext i16 %.t132 to i32
-  %.t134 = shl i32 %.t133, 16
-  %.t135 = bitcast i32 %.t134 to float
-  %.174 = bitcast float %.t135 to float
-  %.t136 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.11, i32 %.145, i32 0)
-  %.175 = bitcast i16 %.t136 to i16
-  %.t137 = bitcast i16 %.175 to i16
-  %.t138 = zext i16 %.t137 to i32
-  %.t139 = shl i32 %.t138, 16
-  %.t140 = bitcast i32 %.t139 to float
-  %.176 = bitcast float %.t140 to float
-  %.t141 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.11, i32 %.146, i32 0)
-  %.177 = bitcast i16 %.t141 to i16
-  %.t142 = bitcast i16 %.177 to i16
-  %.t143 = zext i16 %.t142 to i32
-  %.t144 = shl i32 %.t143, 16
-  %.t145 = bitcast i32 %.t144 to float
-  %.178 = bitcast float %.t145 to float
-  %.t146 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.11, i32 %.147, i32 0)
-  %.179 = bitcast i16 %.t146 to i16
-  %.t147 = bitcast i16 %.179 to i16
-  %.t148 = zext i16 %.t147 to i32
-  %.t149 = shl i32 %.t148, 16
-  %.t150 = bitcast i32 %.t149 to float
-  %.180 = bitcast float %.t150 to float
-  %.t151 = insertelement <2 x float> poison, float %.150, i32 0
-  %.181 = shufflevector <2 x float> %.t151, <2 x float> poison, <2 x i32> zeroinitializer
+  %.166 = bitcast float %.t130 to float
+  %.t131 = call i32 @llvm.amdgcn.readfirstlane(i32 %.145)
+  %.t132 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.10, i32 %.t131, i32 0)
+  %.167 = bitcast i16 %.t132 to i16
+  %.t133 = bitcast i16 %.167 to i16
+  %.t134 = zext i16 %.t133 to i32
+  %.t135 = shl i32 %.t134, 16
+  %.t136 = bitcast i32 %.t135 to float
+  %.168 = bitcast float %.t136 to float
+  %.t137 = call i32 @llvm.amdgcn.readfirstlane(i32 %.146)
+  %.t138 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.10, i32 %.t137, i32 0)
+  %.169 = bitcast i16 %.t138 to i16
+  %.t139 = bitcast i16 %.169 to i16
+  %.t140 = zext i16 %.t139 to i32
+  %.t141 = shl i32 %.t140, 16
+  %.t142 = bitcast i32 %.t141 to float
+  %.170 = bitcast float %.t142 to float
+  %.t143 = call i32 @llvm.amdgcn.readfirstlane(i32 %.147)
+  %.t144 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.10, i32 %.t143, i32 0)
+  %.171 = bitcast i16 %.t144 to i16
+  %.t145 = bitcast i16 %.171 to i16
+  %.t146 = zext i16 %.t145 to i32
+  %.t147 = shl i32 %.t146, 16
+  %.t148 = bitcast i32 %.t147 to float
+  %.172 = bitcast float %.t148 to float
+  %.t149 = call i32 @llvm.amdgcn.readfirstlane(i32 %.148)
+  %.t150 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.11, i32 %.t149, i32 0)
+  %.173 = bitcast i16 %.t150 to i16
+  %.t151 = bitcast i16 %.173 to i16
+  %.t152 = zext i16 %.t151 to i32
+  %.t153 = shl i32 %.t152, 16
+  %.t154 = bitcast i32 %.t153 to float
+  %.174 = bitcast float %.t154 to float
+  %.t155 = call i32 @llvm.amdgcn.readfirstlane(i32 %.145)
+  %.t156 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.11, i32 %.t155, i32 0)
+  %.175 = bitcast i16 %.t156 to i16
+  %.t157 = bitcast i16 %.175 to i16
+  %.t158 = zext i16 %.t157 to i32
+  %.t159 = shl i32 %.t158, 16
+  %.t160 = bitcast i32 %.t159 to float
+  %.176 = bitcast float %.t160 to float
+  %.t161 = call i32 @llvm.amdgcn.readfirstlane(i32 %.146)
+  %.t162 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.11, i32 %.t161, i32 0)
+  %.177 = bitcast i16 %.t162 to i16
+  %.t163 = bitcast i16 %.177 to i16
+  %.t164 = zext i16 %.t163 to i32
+  %.t165 = shl i32 %.t164, 16
+  %.t166 = bitcast i32 %.t165 to float
+  %.178 = bitcast float %.t166 to float
+  %.t167 = call i32 @llvm.amdgcn.readfirstlane(i32 %.147)
+  %.t168 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.11, i32 %.t167, i32 0)
+  %.179 = bitcast i16 %.t168 to i16
+  %.t169 = bitcast i16 %.179 to i16
+  %.t170 = zext i16 %.t169 to i32
+  %.t171 = shl i32 %.t170, 16
+  %.t172 = bitcast i32 %.t171 to float
+  %.180 = bitcast float %.t172 to float
+  %.t173 = insertelement <2 x float> poison, float %.150, i32 0
+  %.181 = shufflevector <2 x float> %.t173, <2 x float> poison, <2 x i32> zeroinitializer
   %.182 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.181, <2 x float> %.141, <2 x float> %.135)
   %.183 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.181, <2 x float> %.142, <2 x float> %.136)
-  %.t152 = insertelement <2 x float> poison, float %.152, i32 0
-  %.184 = insertelement <2 x float> %.t152, float %.154, i32 1
+  %.t174 = insertelement <2 x float> poison, float %.152, i32 0
+  %.184 = insertelement <2 x float> %.t174, float %.154, i32 1
   %.185 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.181, <2 x float> %.184, <2 x float> %.137)
   %.186 = call float @llvm.fma.f32(float %.150, float %.143, float %.138)
   %.187 = call float @llvm.fma.f32(float %.150, float %.144, float %.139)
   %.188 = call float @llvm.fma.f32(float %.150, float %.156, float %.140)
-  %.t153 = insertelement <2 x float> poison, float %.158, i32 0
-  %.189 = shufflevector <2 x float> %.t153, <2 x float> poison, <2 x i32> zeroinitializer
+  %.t175 = insertelement <2 x float> poison, float %.158, i32 0
+  %.189 = shufflevector <2 x float> %.t175, <2 x float> poison, <2 x i32> zeroinitializer
   %.190 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.189, <2 x float> %.142, <2 x float> %.182)
   %.191 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.189, <2 x float> %.184, <2 x float> %.183)
-  %.t154 = insertelement <2 x float> poison, float %.160, i32 0
-  %.192 = insertelement <2 x float> %.t154, float %.162, i32 1
+  %.t176 = insertelement <2 x float> poison, float %.160, i32 0
+  %.192 = insertelement <2 x float> %.t176, float %.162, i32 1
   %.193 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.189, <2 x float> %.192, <2 x float> %.185)
   %.194 = call float @llvm.fma.f32(float %.158, float %.144, float %.186)
   %.195 = call float @llvm.fma.f32(float %.158, float %.156, float %.187)
   %.196 = call float @llvm.fma.f32(float %.158, float %.164, float %.188)
-  %.t155 = insertelement <2 x float> poison, float %.166, i32 0
-  %.197 = shufflevector <2 x float> %.t155, <2 x float> poison, <2 x i32> zeroinitializer
+  %.t177 = insertelement <2 x float> poison, float %.166, i32 0
+  %.197 = shufflevector <2 x float> %.t177, <2 x float> poison, <2 x i32> zeroinitializer
   %.198 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.197, <2 x float> %.184, <2 x float> %.190)
   %.199 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.197, <2 x float> %.192, <2 x float> %.191)
-  %.t156 = insertelement <2 x float> poison, float %.168, i32 0
-  %.200 = insertelement <2 x float> %.t156, float %.170, i32 1
+  %.t178 = insertelement <2 x float> poison, float %.168, i32 0
+  %.200 = insertelement <2 x float> %.t178, float %.170, i32 1
   %.201 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.197, <2 x float> %.200, <2 x float> %.193)
   %.202 = call float @llvm.fma.f32(float %.166, float %.156, float %.194)
   %.203 = call float @llvm.fma.f32(float %.166, float %.164, float %.195)
   %.204 = call float @llvm.fma.f32(float %.166, float %.172, float %.196)
-  %.t157 = insertelement <2 x float> poison, float %.174, i32 0
-  %.205 = shufflevector <2 x float> %.t157, <2 x float> poison, <2 x i32> zeroinitializer
+  %.t179 = insertelement <2 x float> poison, float %.174, i32 0
+  %.205 = shufflevector <2 x float> %.t179, <2 x float> poison, <2 x i32> zeroinitializer
   %.206 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.205, <2 x float> %.192, <2 x float> %.198)
   %.207 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.205, <2 x float> %.200, <2 x float> %.199)
-  %.t158 = insertelement <2 x float> poison, float %.176, i32 0
-  %.208 = insertelement <2 x float> %.t158, float %.178, i32 1
+  %.t180 = insertelement <2 x float> poison, float %.176, i32 0
+  %.208 = insertelement <2 x float> %.t180, float %.178, i32 1
   %.209 = call <2 x float> @llvm.fma.v2f32(<2 x float> %.205, <2 x float> %.208, <2 x float> %.201)
   %.210 = call float @llvm.fma.f32(float %.174, float %.164, float %.202)
   %.211 = call float @llvm.fma.f32(float %.174, float %.172, float %.203)
@@ -359,8 +381,8 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   br label %.for3.next
 .for3.next:
   %.for3.index = add nsw i32 %.134, 4
-  %.t159 = icmp slt i32 %.for3.index, %.75
-  br i1 %.t159, label %.for3, label %.for3.end, !llvm.loop !2
+  %.t181 = icmp slt i32 %.for3.index, %.75
+  br i1 %.t181, label %.for3, label %.for3.end, !llvm.loop !2
 .for3.end:
   %.120 = phi <2 x float> [ %.113, %.if2.then ], [ %.206, %.for3.next ]
   %.121 = phi <2 x float> [ %.114, %.if2.then ], [ %.207, %.for3.next ]
@@ -419,8 +441,8 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.244 = call i32 @llvm.smax.i32(i32 %.243, i32 0)
   %.245 = add i32 %.61, %.244
   %.246 = mul i32 %.245, %.226
-  %.t160 = icmp slt i32 0, 2
-  br i1 %.t160, label %.for4, label %.for4.end
+  %.t182 = icmp slt i32 0, 2
+  br i1 %.t182, label %.for4, label %.for4.end
 .for4:
   %.256 = phi i32 [ 0, %.if2.end ], [ %.for4.index, %.for4.next ]
   %.257 = phi float [ %.76, %.if2.end ], [ %.270, %.for4.next ]
@@ -445,29 +467,32 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.283 = call i32 @llvm.smax.i32(i32 %.282, i32 0)
   %.284 = mul i32 %.283, %pixel
   %.285 = add i32 %.8, %.284
-  %.t161 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.285, i32 %.232, i32 0)
-  %.287 = bitcast i16 %.t161 to i16
-  %.t162 = bitcast i16 %.287 to i16
-  %.t163 = zext i16 %.t162 to i32
-  %.t164 = shl i32 %.t163, 16
-  %.t165 = bitcast i32 %.t164 to float
-  %.288 = bitcast float %.t165 to float
+  %.t183 = call i32 @llvm.amdgcn.readfirstlane(i32 %.232)
+  %.t184 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.285, i32 %.t183, i32 0)
+  %.287 = bitcast i16 %.t184 to i16
+  %.t185 = bitcast i16 %.287 to i16
+  %.t186 = zext i16 %.t185 to i32
+  %.t187 = shl i32 %.t186, 16
+  %.t188 = bitcast i32 %.t187 to float
+  %.288 = bitcast float %.t188 to float
   %.289 = select i1 %.280, float %.288, float 0x0000000000000000
-  %.t166 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.285, i32 %.239, i32 0)
-  %.290 = bitcast i16 %.t166 to i16
-  %.t167 = bitcast i16 %.290 to i16
-  %.t168 = zext i16 %.t167 to i32
-  %.t169 = shl i32 %.t168, 16
-  %.t170 = bitcast i32 %.t169 to float
-  %.291 = bitcast float %.t170 to float
+  %.t189 = call i32 @llvm.amdgcn.readfirstlane(i32 %.239)
+  %.t190 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.285, i32 %.t189, i32 0)
+  %.290 = bitcast i16 %.t190 to i16
+  %.t191 = bitcast i16 %.290 to i16
+  %.t192 = zext i16 %.t191 to i32
+  %.t193 = shl i32 %.t192, 16
+  %.t194 = bitcast i32 %.t193 to float
+  %.291 = bitcast float %.t194 to float
   %.292 = select i1 %.280, float %.291, float 0x0000000000000000
-  %.t171 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.285, i32 %.246, i32 0)
-  %.293 = bitcast i16 %.t171 to i16
-  %.t172 = bitcast i16 %.293 to i16
-  %.t173 = zext i16 %.t172 to i32
-  %.t174 = shl i32 %.t173, 16
-  %.t175 = bitcast i32 %.t174 to float
-  %.294 = bitcast float %.t175 to float
+  %.t195 = call i32 @llvm.amdgcn.readfirstlane(i32 %.246)
+  %.t196 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.285, i32 %.t195, i32 0)
+  %.293 = bitcast i16 %.t196 to i16
+  %.t197 = bitcast i16 %.293 to i16
+  %.t198 = zext i16 %.t197 to i32
+  %.t199 = shl i32 %.t198, 16
+  %.t200 = bitcast i32 %.t199 to float
+  %.294 = bitcast float %.t200 to float
   %.295 = select i1 %.280, float %.294, float 0x0000000000000000
   %.296 = add i32 %.279, 1
   %.297 = icmp ult i32 %.296, %w
@@ -476,32 +501,35 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.300 = call i32 @llvm.smax.i32(i32 %.299, i32 0)
   %.301 = mul i32 %.300, %pixel
   %.302 = add i32 %.8, %.301
-  %.t176 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.302, i32 %.232, i32 0)
-  %.304 = bitcast i16 %.t176 to i16
-  %.t177 = bitcast i16 %.304 to i16
-  %.t178 = zext i16 %.t177 to i32
-  %.t179 = shl i32 %.t178, 16
-  %.t180 = bitcast i32 %.t179 to float
-  %.305 = bitcast float %.t180 to float
+  %.t201 = call i32 @llvm.amdgcn.readfirstlane(i32 %.232)
+  %.t202 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.302, i32 %.t201, i32 0)
+  %.304 = bitcast i16 %.t202 to i16
+  %.t203 = bitcast i16 %.304 to i16
+  %.t204 = zext i16 %.t203 to i32
+  %.t205 = shl i32 %.t204, 16
+  %.t206 = bitcast i32 %.t205 to float
+  %.305 = bitcast float %.t206 to float
   %.306 = select i1 %.297, float %.305, float 0x0000000000000000
-  %.t181 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.302, i32 %.239, i32 0)
-  %.307 = bitcast i16 %.t181 to i16
-  %.t182 = bitcast i16 %.307 to i16
-  %.t183 = zext i16 %.t182 to i32
-  %.t184 = shl i32 %.t183, 16
-  %.t185 = bitcast i32 %.t184 to float
-  %.308 = bitcast float %.t185 to float
+  %.t207 = call i32 @llvm.amdgcn.readfirstlane(i32 %.239)
+  %.t208 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.302, i32 %.t207, i32 0)
+  %.307 = bitcast i16 %.t208 to i16
+  %.t209 = bitcast i16 %.307 to i16
+  %.t210 = zext i16 %.t209 to i32
+  %.t211 = shl i32 %.t210, 16
+  %.t212 = bitcast i32 %.t211 to float
+  %.308 = bitcast float %.t212 to float
   %.309 = select i1 %.297, float %.308, float 0x0000000000000000
-  %.t186 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.302, i32 %.246, i32 0)
-  %.310 = bitcast i16 %.t186 to i16
-  %.t187 = bitcast i16 %.310 to i16
-  %.t188 = zext i16 %.t187 to i32
-  %.t189 = shl i32 %.t188, 16
-  %.t190 = bitcast i32 %.t189 to float
-  %.311 = bitcast float %.t190 to float
+  %.t213 = call i32 @llvm.amdgcn.readfirstlane(i32 %.246)
+  %.t214 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.302, i32 %.t213, i32 0)
+  %.310 = bitcast i16 %.t214 to i16
+  %.t215 = bitcast i16 %.310 to i16
+  %.t216 = zext i16 %.t215 to i32
+  %.t217 = shl i32 %.t216, 16
+  %.t218 = bitcast i32 %.t217 to float
+  %.311 = bitcast float %.t218 to float
   %.312 = select i1 %.297, float %.311, float 0x0000000000000000
-  %.t191 = icmp slt i32 %.267, %.268
-  br i1 %.t191, label %.for6, label %.for6.end
+  %.t219 = icmp slt i32 %.267, %.268
+  br i1 %.t219, label %.for6, label %.for6.end
 .for6:
   %.328 = phi i32 [ %.267, %.if5.then ], [ %.for6.index, %.for6.next ]
   %.329 = phi float [ %.257, %.if5.then ], [ %.373, %.for6.next ]
@@ -522,13 +550,14 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.344 = sub i32 %.328, %pad_w
   %.345 = mul i32 %.328, %pixel
   %.346 = add i32 %.225, %.345
-  %.t192 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.8, i32 %.346, i32 0)
-  %.347 = bitcast i16 %.t192 to i16
-  %.t193 = bitcast i16 %.347 to i16
-  %.t194 = zext i16 %.t193 to i32
-  %.t195 = shl i32 %.t194, 16
-  %.t196 = bitcast i32 %.t195 to float
-  %.348 = bitcast float %.t196 to float
+  %.t220 = call i32 @llvm.amdgcn.readfirstlane(i32 %.346)
+  %.t221 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.1, i32 %.8, i32 %.t220, i32 0)
+  %.347 = bitcast i16 %.t221 to i16
+  %.t222 = bitcast i16 %.347 to i16
+  %.t223 = zext i16 %.t222 to i32
+  %.t224 = shl i32 %.t223, 16
+  %.t225 = bitcast i32 %.t224 to float
+  %.348 = bitcast float %.t225 to float
   %.350 = icmp ult i32 %.344, %w
   %.351 = select i1 %.350, float %.348, float 0x0000000000000000
   %.352 = add i32 %.344, 1
@@ -542,29 +571,32 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.360 = call i32 @llvm.smax.i32(i32 %.359, i32 0)
   %.361 = mul i32 %.360, %pixel
   %.362 = add i32 %.8, %.361
-  %.t197 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.362, i32 %.232, i32 0)
-  %.364 = bitcast i16 %.t197 to i16
-  %.t198 = bitcast i16 %.364 to i16
-  %.t199 = zext i16 %.t198 to i32
-  %.t200 = shl i32 %.t199, 16
-  %.t201 = bitcast i32 %.t200 to float
-  %.365 = bitcast float %.t201 to float
+  %.t226 = call i32 @llvm.amdgcn.readfirstlane(i32 %.232)
+  %.t227 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.362, i32 %.t226, i32 0)
+  %.364 = bitcast i16 %.t227 to i16
+  %.t228 = bitcast i16 %.364 to i16
+  %.t229 = zext i16 %.t228 to i32
+  %.t230 = shl i32 %.t229, 16
+  %.t231 = bitcast i32 %.t230 to float
+  %.365 = bitcast float %.t231 to float
   %.366 = select i1 %.356, float %.365, float 0x0000000000000000
-  %.t202 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.362, i32 %.239, i32 0)
-  %.367 = bitcast i16 %.t202 to i16
-  %.t203 = bitcast i16 %.367 to i16
-  %.t204 = zext i16 %.t203 to i32
-  %.t205 = shl i32 %.t204, 16
-  %.t206 = bitcast i32 %.t205 to float
-  %.368 = bitcast float %.t206 to float
+  %.t232 = call i32 @llvm.amdgcn.readfirstlane(i32 %.239)
+  %.t233 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.362, i32 %.t232, i32 0)
+  %.367 = bitcast i16 %.t233 to i16
+  %.t234 = bitcast i16 %.367 to i16
+  %.t235 = zext i16 %.t234 to i32
+  %.t236 = shl i32 %.t235, 16
+  %.t237 = bitcast i32 %.t236 to float
+  %.368 = bitcast float %.t237 to float
   %.369 = select i1 %.356, float %.368, float 0x0000000000000000
-  %.t207 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.362, i32 %.246, i32 0)
-  %.370 = bitcast i16 %.t207 to i16
-  %.t208 = bitcast i16 %.370 to i16
-  %.t209 = zext i16 %.t208 to i32
-  %.t210 = shl i32 %.t209, 16
-  %.t211 = bitcast i32 %.t210 to float
-  %.371 = bitcast float %.t211 to float
+  %.t238 = call i32 @llvm.amdgcn.readfirstlane(i32 %.246)
+  %.t239 = call i16 @llvm.amdgcn.raw.buffer.load.i16(<4 x i32> %.0, i32 %.362, i32 %.t238, i32 0)
+  %.370 = bitcast i16 %.t239 to i16
+  %.t240 = bitcast i16 %.370 to i16
+  %.t241 = zext i16 %.t240 to i32
+  %.t242 = shl i32 %.t241, 16
+  %.t243 = bitcast i32 %.t242 to float
+  %.371 = bitcast float %.t243 to float
   %.372 = select i1 %.356, float %.371, float 0x0000000000000000
   br i1 %.227, label %.if7.then, label %.if7.else
 .if7.then:
@@ -605,8 +637,8 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   br label %.for6.next
 .for6.next:
   %.for6.index = add nsw i32 %.328, 1
-  %.t212 = icmp slt i32 %.for6.index, %.268
-  br i1 %.t212, label %.for6, label %.for6.end, !llvm.loop !3
+  %.t244 = icmp slt i32 %.for6.index, %.268
+  br i1 %.t244, label %.for6, label %.for6.end, !llvm.loop !3
 .for6.end:
   %.313 = phi float [ %.257, %.if5.then ], [ %.373, %.for6.next ]
   %.314 = phi float [ %.258, %.if5.then ], [ %.374, %.for6.next ]
@@ -639,8 +671,8 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   br label %.for4.next
 .for4.next:
   %.for4.index = add nsw i32 %.256, 1
-  %.t213 = icmp slt i32 %.for4.index, 2
-  br i1 %.t213, label %.for4, label %.for4.end, !llvm.loop !4
+  %.t245 = icmp slt i32 %.for4.index, 2
+  br i1 %.t245, label %.for4, label %.for4.end, !llvm.loop !4
 .for4.end:
   %.247 = phi float [ %.76, %.if2.end ], [ %.270, %.for4.next ]
   %.248 = phi float [ %.77, %.if2.end ], [ %.271, %.for4.next ]
@@ -661,8 +693,8 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   br label %.for1.next
 .for1.next:
   %.for1.index = add nsw i32 %.47, 4
-  %.t214 = icmp slt i32 %.for1.index, %.27
-  br i1 %.t214, label %.for1, label %.for1.end, !llvm.loop !5
+  %.t246 = icmp slt i32 %.for1.index, %.27
+  br i1 %.t246, label %.for1, label %.for1.end, !llvm.loop !5
 .for1.end:
   %.36 = phi float [ 0x0000000000000000, %.entry ], [ %.247, %.for1.next ]
   %.37 = phi float [ 0x0000000000000000, %.entry ], [ %.248, %.for1.next ]
@@ -678,8 +710,8 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.398 = call i32 @llvm.amdgcn.workgroup.id.y()
   %.399 = mul i32 %first_row, 3
   %.400 = mul i32 %.16, 3
-  %.t215 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
-  %.402 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %.t215)
+  %.t247 = call i32 @llvm.amdgcn.mbcnt.lo(i32 -1, i32 0)
+  %.402 = call i32 @llvm.amdgcn.mbcnt.hi(i32 -1, i32 %.t247)
   %.403 = mul i32 %.13, 2304
   %.404 = add i32 %.403, %.402
   %.405 = mul i32 %.15, 576
@@ -687,54 +719,54 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.407 = mul i32 0, 9
   %.408 = mul i32 %c, 4
   %.409 = mul i32 %channel, 4
-  %.t216 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.406
-  store float %.36, ptr addrspace(3) %.t216, align 4
+  %.t248 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.406
+  store float %.36, ptr addrspace(3) %.t248, align 4
   %.410 = add i32 %.406, 64
-  %.t217 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.410
-  store float %.37, ptr addrspace(3) %.t217, align 4
+  %.t249 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.410
+  store float %.37, ptr addrspace(3) %.t249, align 4
   %.411 = add i32 %.406, 128
-  %.t218 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.411
-  store float %.38, ptr addrspace(3) %.t218, align 4
+  %.t250 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.411
+  store float %.38, ptr addrspace(3) %.t250, align 4
   %.412 = add i32 %.406, 192
-  %.t219 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.412
-  store float %.39, ptr addrspace(3) %.t219, align 4
+  %.t251 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.412
+  store float %.39, ptr addrspace(3) %.t251, align 4
   %.413 = add i32 %.406, 256
-  %.t220 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.413
-  store float %.40, ptr addrspace(3) %.t220, align 4
+  %.t252 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.413
+  store float %.40, ptr addrspace(3) %.t252, align 4
   %.414 = add i32 %.406, 320
-  %.t221 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.414
-  store float %.41, ptr addrspace(3) %.t221, align 4
+  %.t253 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.414
+  store float %.41, ptr addrspace(3) %.t253, align 4
   %.415 = add i32 %.406, 384
-  %.t222 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.415
-  store float %.42, ptr addrspace(3) %.t222, align 4
+  %.t254 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.415
+  store float %.42, ptr addrspace(3) %.t254, align 4
   %.416 = add i32 %.406, 448
-  %.t223 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.416
-  store float %.43, ptr addrspace(3) %.t223, align 4
+  %.t255 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.416
+  store float %.43, ptr addrspace(3) %.t255, align 4
   %.417 = add i32 %.406, 512
-  %.t224 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.417
-  store float %.44, ptr addrspace(3) %.t224, align 4
+  %.t256 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.417
+  store float %.44, ptr addrspace(3) %.t256, align 4
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier()
   fence syncscope("workgroup") acquire
-  %.t225 = icmp slt i32 %.15, 9
-  br i1 %.t225, label %.for10, label %.for10.end
+  %.t257 = icmp slt i32 %.15, 9
+  br i1 %.t257, label %.for10, label %.for10.end
 .for10:
   %.418 = phi i32 [ %.15, %.for1.end ], [ %.for10.index, %.for10.next ]
   %.419 = mul i32 %.418, 64
   %.420 = add i32 %.404, %.419
-  %.t226 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.420
-  %.421 = load float, ptr addrspace(3) %.t226, align 4
+  %.t258 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.420
+  %.421 = load float, ptr addrspace(3) %.t258, align 4
   %.422 = add i32 %.420, 576
-  %.t227 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.422
-  %.423 = load float, ptr addrspace(3) %.t227, align 4
+  %.t259 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.422
+  %.423 = load float, ptr addrspace(3) %.t259, align 4
   %.424 = fadd float %.421, %.423
   %.425 = add i32 %.420, 1152
-  %.t228 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.425
-  %.426 = load float, ptr addrspace(3) %.t228, align 4
+  %.t260 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.425
+  %.426 = load float, ptr addrspace(3) %.t260, align 4
   %.427 = fadd float %.424, %.426
   %.428 = add i32 %.420, 1728
-  %.t229 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.428
-  %.429 = load float, ptr addrspace(3) %.t229, align 4
+  %.t261 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.428
+  %.429 = load float, ptr addrspace(3) %.t261, align 4
   %.430 = fadd float %.427, %.429
   %.431 = add i32 %.399, %.418
   %.432 = icmp slt i32 %channel, %c
@@ -742,14 +774,15 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
 .if11.then:
   %.433 = add i32 %.407, %.431
   %.434 = mul i32 %.433, %.408
-  %.t230 = call float @llvm.amdgcn.raw.buffer.atomic.fadd.f32(float %.430, <4 x i32> %.2, i32 %.409, i32 %.434, i32 0)
+  %.t262 = call i32 @llvm.amdgcn.readfirstlane(i32 %.434)
+  %.t263 = call float @llvm.amdgcn.raw.buffer.atomic.fadd.f32(float %.430, <4 x i32> %.2, i32 %.409, i32 %.t262, i32 0)
   br label %.if11.end
 .if11.end:
   br label %.for10.next
 .for10.next:
   %.for10.index = add nsw i32 %.418, 4
-  %.t231 = icmp slt i32 %.for10.index, 9
-  br i1 %.t231, label %.for10, label %.for10.end, !llvm.loop !6
+  %.t264 = icmp slt i32 %.for10.index, 9
+  br i1 %.t264, label %.for10, label %.for10.end, !llvm.loop !6
 .for10.end:
   ret void
 }
