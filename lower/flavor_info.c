@@ -3,18 +3,19 @@
 #include <string.h>
 
 static const tw_flavor_info rows[] = {
-#define FLAVOR(NAME, layout, bf16, rsrc, size, fence, flush, flag, version, groups, atomics) \
-    {TW_FLAVOR_##NAME,                                                                       \
-     layout,                                                                                 \
-     bf16,                                                                                   \
-     TW_RSRC_##rsrc,                                                                         \
-     size,                                                                                   \
-     fence,                                                                                  \
-     flush,                                                                                  \
-     flag,                                                                                   \
-     version,                                                                                \
-     TW_GROUP_COUNT_##groups,                                                                \
-     TW_ATOMIC_##atomics},
+#define FLAVOR(NAME, layout, bf16, rsrc, size, fence, flush, flag, version, groups, atomics, halves) \
+    {TW_FLAVOR_##NAME,                                                                               \
+     layout,                                                                                         \
+     bf16,                                                                                           \
+     TW_RSRC_##rsrc,                                                                                 \
+     size,                                                                                           \
+     fence,                                                                                          \
+     flush,                                                                                          \
+     flag,                                                                                           \
+     version,                                                                                        \
+     TW_GROUP_COUNT_##groups,                                                                        \
+     TW_ATOMIC_##atomics,                                                                            \
+     halves},
 #include "lower/flavors.def"
 };
 

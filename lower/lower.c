@@ -148,21 +148,27 @@ static void write_unused(tw_lowering *l) {
 }
 
 static void write_target(tw_lowering *l) {
-    static const char *const signs[] = {[TW_FEATURE_OFF] = "-", [TW_FEATURE_ON] = "+"};
-    tw_target target = l->kernel->target;
-    const char *comma = "";
+    static const char *const switches[] = {[TW_FEATURE_OFF] = "-", [TW_FEATURE_ON] = "+"};
+    const tw_target target = l->kernel->target;
+    const bool other_wave = target.wave_size != l->arch->wave_size;
+    const bool halves = l->flavor->half_register_targets >> target.arch & 1;
     tw_ll_text(l, " \"target-cpu\"=\"%s\"", l->arch->name);
-    if (target.wave_size == l->arch->wave_size && !target.xnack && !target.sramecc) return;
+    if (!other_wave && !halves && !target.xnack && !target.sramecc) return;
+    const char *comma = "";
     tw_ll_text(l, " \"target-features\"=\"");
-    if (target.wave_size != l->arch->wave_size) {
+    if (other_wave) {
         tw_ll_text(l, "-wavefrontsize%d,+wavefrontsize%d", l->arch->wave_size, target.wave_size);
         comma = ",";
     }
-    if (target.xnack) {
-        tw_ll_text(l, "%s%sxnack", comma, signs[target.xnack]);
+    if (halves) {
+        tw_ll_text(l, "%s-real-true16", comma);
         comma = ",";
     }
-    if (target.sramecc) tw_ll_text(l, "%s%ssramecc", comma, signs[target.sramecc]);
+    if (target.xnack) {
+        tw_ll_text(l, "%s%sxnack", comma, switches[target.xnack]);
+        comma = ",";
+    }
+    if (target.sramecc) tw_ll_text(l, "%s%ssramecc", comma, switches[target.sramecc]);
     tw_ll_text(l, "\"");
 }
 

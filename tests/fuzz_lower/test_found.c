@@ -66,6 +66,18 @@ static const found rows[] = {
      "%c = arith.constant 0x0001 : bf16\n"
      "%y = arith.fmin %x, %c : bf16\n"
      "tile.global_store %y, %out_bf16, %t : bf16\n"},
+    {"halves_of_a_vector", "gfx1100 gfx1151 gfx1201 gfx1250", "workgroup(64)",
+     "%in_i16: ptr<i16, global> {readonly, noalias}, %out_i32: ptr<i32, global>, %out_i16: ptr<i16, global>",
+     "%t = gpu.workitem_id x : i32\n"
+     "%a = tile.global_load %in_i16, 0 : i16\n"
+     "%b = tile.global_load %in_i16, %t : i16\n"
+     "%v = vector.build %a, %b : vec<2 x i16>\n"
+     "%odd = arith.trunc %t : i1\n"
+     "scf.if %odd {\n"
+     "tile.global_store 0, %out_i32, %t : i32\n"
+     "}\n"
+     "%i = arith.shl %t, 1 : i32\n"
+     "tile.global_store %v, %out_i16, %i {align = 4} : vec<2 x i16>\n"},
     {"flushed_product_with_one", "gfx90a gfx950 gfx1100 gfx1250", "workgroup(64) denormals(flush)",
      "%in_f32: ptr<f32, global> {readonly}, %out_f32: ptr<f32, global>",
      "%t = gpu.workitem_id x : i32\n"
