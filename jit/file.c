@@ -84,7 +84,21 @@ static int create_beside(const char *path, tw_strbuf *name) {
     return -1;
 }
 
+static bool is_special(const char *path) {
+    struct stat info;
+    return !stat(path, &info) && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static tw_status write_in_place(const char *path, const void *bytes, size_t size, tw_diag *diag) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return failed(diag, path, "opened");
+    tw_status status = tw_write_all(fd, bytes, size) ? TW_OK : failed(diag, path, "written");
+    if (close(fd) && !status) status = failed(diag, path, "written");
+    return status;
+}
+
 tw_status tw_file_write(const char *path, const void *bytes, size_t size, tw_diag *diag) {
+    if (is_special(path)) return write_in_place(path, bytes, size, diag);
     tw_strbuf name;
     tw_strbuf_init(&name, NULL);
     tw_status status = TW_OK;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jit/code_object_internal.h"
 #include "jit/offload_bundle.h"
 #include "run/emu/emu.h"
 #include "support/fail.h"
@@ -153,7 +154,7 @@ static tw_status load(const options *o, tw_code_object **object, tw_device **dev
     if (tw_offload_bundle_detect(bytes, size)) {
         status = load_bundle(o, bytes, size, object, device, diag);
     } else {
-        status = tw_code_object_read(o->file, object, diag);
+        status = tw_code_object_from_named_bytes(bytes, size, o->file, object, diag);
         if (!status) status = cli_open_device(o->device, tw_code_object_target(*object), device, diag);
     }
     free(bytes);

@@ -74,6 +74,11 @@ for target in gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1200 gfx1201 gfx1250; do
     done
 done
 
+rm -f c.bin
+# shellcheck disable=SC2016 # for the inner shell
+expect standard_input 0 'device emu:gfx1250' sh -c '"$0" exec - vadd --grid 2 --block 4 --device emu buf:a.bin buf:b.bin zero:16:c.bin i32:4 <k.hsaco' "$tilewright"
+same standard_input_sum c.bin $sum
+
 # ---- preloaded arguments: the code behind the prologue must not load them ----
 for target in gfx90a gfx942 gfx950 gfx1250; do
     for count in 0 1 16; do
