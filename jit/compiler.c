@@ -158,8 +158,14 @@ static tw_status make_bytes(const tw_backend *backend, const tw_compile_job *job
                             const tw_compile_options *options, uint8_t **bytes, size_t *size) {
     if (!options || !options->worker) return backend->functions->compile(backend, job, bytes, size);
     worker_job work = {backend, job};
-    return tw_worker_run(options->worker, options->name ? options->name : "kernel", compile_in_worker, &work,
-                         job->times, bytes, size, job->diag);
+    tw_compile_times theirs = {0};
+    tw_status status = tw_worker_run(options->worker, options->name ? options->name : "kernel",
+                                     compile_in_worker, &work, &theirs, bytes, size, job->diag);
+    job->times->parse = theirs.parse;
+    job->times->passes = theirs.passes;
+    job->times->codegen = theirs.codegen;
+    job->times->link = theirs.link;
+    return status;
 }
 
 static tw_status compile_and_read(const tw_backend *backend, const tw_compile_job *job,

@@ -24,8 +24,8 @@ TW_API tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_d
 TW_API void tw_compiler_close(tw_compiler *compiler); /* NULL is fine; no compile may be under way */
 
 /* Which back end and flavor would compile for `target`: TW_ERR_UNSUPPORTED where none can. `identity` (valid
- * as long as the compiler) names library and exact version, e.g. "llvm 22.1.8", "comgr 2.4 (llvm 15)": part
- * of cache keys. */
+ * as long as the compiler) names library and exact version, e.g. "llvm 22.1.8", "comgr 2.4 (llvm 15.0.6)":
+ * part of cache keys. */
 typedef struct tw_compiler_choice {
     tw_compiler_kind kind; /* never AUTO */
     tw_flavor flavor;

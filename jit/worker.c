@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,7 +63,8 @@ static void limit_memory(uint64_t bytes) {
         fclose(file);
     }
     if (!pages || ADDRESS_SPACE_IS_VAST) return;
-    rlim_t limit = (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE) + bytes);
+    rlim_t used = (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE));
+    rlim_t limit = bytes < RLIM_INFINITY - used ? used + bytes : RLIM_INFINITY;
     setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
 }
 
@@ -181,7 +183,8 @@ static void receive(worker *w, uint64_t deadline) {
             return;
         }
         struct pollfd fds[2] = {{w->result, POLLIN, 0}, {w->words, POLLIN, 0}};
-        if (poll(fds, 2, (int)((deadline - now) / 1000000) + 1) < 0) continue;
+        uint64_t left = (deadline - now) / 1000000 + 1;
+        if (poll(fds, 2, left < INT_MAX ? (int)left : INT_MAX) < 0) continue;
         if (fds[1].revents & POLLIN) take_words(w);
         if (!fds[0].revents) continue;
         ssize_t got = read(w->result, chunk, sizeof chunk);

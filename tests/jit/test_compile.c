@@ -153,6 +153,25 @@ static void a_worker_names_the_kernel(void **state) {
     tw_compiler_close(compiler);
 }
 
+/* Limits that mean "none" in both their forms, and the times of both processes in one struct. */
+static void a_worker_compiles_for_the_cache(void **state) {
+    (void)state;
+    tw_compiler *compiler = open_llvm();
+    tw_cache *cache;
+    assert_int_equal(tw_cache_open(NULL, &cache, diag), TW_OK);
+    const tw_worker_limits limits = {.milliseconds = UINT32_MAX, .memory_bytes = UINT64_MAX};
+    tw_compile_times times;
+    tw_compile_options options = {.worker = &limits, .cache = cache, .times = &times};
+    const tw_kernel *kernel = build("gfx1201");
+    tw_code_object_release(compile(compiler, kernel, &options));
+    assert_true(times.lower && times.cache_lookup && times.parse && times.codegen && times.link);
+    assert_true(times.read && times.cache_store && !times.cache_hit);
+    tw_code_object_release(compile(compiler, kernel, &options));
+    assert_true(times.cache_hit && times.cache_lookup && !times.parse);
+    tw_cache_close(cache);
+    tw_compiler_close(compiler);
+}
+
 static void comgr_gets_its_own_flavor(void **state) {
     (void)state;
     tw_compiler *comgr;
@@ -187,6 +206,7 @@ int main(void) {
         CASE(the_cache_is_a_default_not_a_must),
         CASE(a_cache_that_cannot_be_opened_costs_a_warning),
         CASE(a_worker_names_the_kernel),
+        CASE(a_worker_compiles_for_the_cache),
         CASE(comgr_gets_its_own_flavor),
         CASE(misuse_is_refused),
     };
