@@ -135,6 +135,13 @@ typedef struct differences {
     size_t changed, added, missing;
 } differences;
 
+/* A key begins with the words of its pin; the target and the stage behind them are not filtered by. */
+static bool is_filtered_out(const options *o, const char *key) {
+    const char *end = strstr(key, " | ");
+    size_t length = end ? (size_t)(end - key) : strlen(key);
+    return o->filter && !memmem(key, length, o->filter, strlen(o->filter));
+}
+
 /* With a filter, recorded goldens of other pins are not missing: they were not made. */
 static differences compare(const options *o, const cli_goldens *recorded, const cli_goldens *made,
                            bool show) {
@@ -151,7 +158,7 @@ static differences compare(const options *o, const cli_goldens *recorded, const 
     }
     for (size_t i = 0; i < recorded->count; i++) {
         const cli_golden *was = &recorded->items[i];
-        if ((o->filter && !strstr(was->key, o->filter)) || cli_goldens_find(made, was->key)) continue;
+        if (is_filtered_out(o, was->key) || cli_goldens_find(made, was->key)) continue;
         d.missing++;
         if (show) printf("%s: recorded, but not made any more\n", was->key);
     }

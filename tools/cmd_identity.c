@@ -7,7 +7,10 @@
 
 #include "jit/cache.h"
 #include "jit/compile.h"
+#include "jit/file.h"
+#include "lower/lower.h"
 #include "support/fail.h"
+#include "support/strbuf.h"
 #include "tools/cli.h"
 #include "tools/pins.h"
 
@@ -64,6 +67,11 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case 'd': o->directory = argument; return 0;
     case 'f': o->filter = argument; return 0;
     case ARGP_KEY_ARG: argp_error(state, "no arguments are taken (got %s)", argument); return 0;
+    case ARGP_KEY_END:
+        if (o->record && (o->filter || o->arch))
+            argp_error(state, "--record writes everything: --%s does not go with it",
+                       o->filter ? "filter" : "arch");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -73,7 +81,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 typedef struct result {
     tw_status status;
     char hash[CLI_HASH_SIZE], error[256];
-    bool cache_hit;
+    bool cache_hit, refused; /* refused: by a rule of ours, before any compiler saw it */
 } result;
 
 static void fail_result(result *r, tw_status status, const char *text) {
@@ -93,9 +101,28 @@ static tw_kernel *through_text(tw_context *ctx, tw_kernel *kernel) {
     return again;
 }
 
+/* Why there is no kernel. */
+static tw_status first_error(const tw_diag *diag) {
+    for (size_t i = 0; i < tw_diag_count(diag); i++)
+        if (tw_diag_get(diag, i)->severity == TW_SEVERITY_ERROR) return tw_diag_get(diag, i)->status;
+    return TW_ERR_NO_MEMORY;
+}
+
+/* A rule of the instance or of the lowerer does not hold, which the goldens have in words. A text that LLVM
+ * refuses is another matter. */
+static bool is_refusal(const options *o, const tw_kernel *kernel, tw_target target, tw_status status) {
+    tw_compiler_choice choice;
+    char *text = NULL;
+    if (status != TW_ERR_INVALID && status != TW_ERR_UNSUPPORTED) return false;
+    bool refused = !kernel || tw_compiler_choose(o->compiler, target, &choice, NULL) != TW_OK ||
+                   tw_lower(kernel, choice.flavor, &text, NULL, NULL) == status;
+    free(text);
+    return refused;
+}
+
 static result compile_pin(const options *o, const cli_pin *pin, tw_target target, bool as_text,
                           tw_cache *cache) {
-    result r = {TW_OK, "", "", false};
+    result r = {.status = TW_OK};
     tw_context *ctx = tw_context_new(NULL);
     if (!ctx) {
         fail_result(&r, TW_ERR_NO_MEMORY, "");
@@ -108,7 +135,7 @@ static result compile_pin(const options *o, const cli_pin *pin, tw_target target
     tw_kernel *kernel = cli_pin_kernel(pin, target, ctx);
     if (kernel && as_text) kernel = through_text(ctx, kernel);
     tw_status status =
-        kernel ? tw_compile(o->compiler, kernel, &compile_options, &object, diag) : TW_ERR_INVALID;
+        kernel ? tw_compile(o->compiler, kernel, &compile_options, &object, diag) : first_error(diag);
     if (status == TW_OK) {
         size_t size;
         const void *bytes = tw_code_object_bytes(object, &size);
@@ -116,6 +143,7 @@ static result compile_pin(const options *o, const cli_pin *pin, tw_target target
         r.cache_hit = times.cache_hit;
     } else {
         fail_result(&r, status, tw_diag_first_error(diag));
+        r.refused = is_refusal(o, kernel, target, status);
     }
     tw_code_object_release(object);
     tw_context_free(ctx);
@@ -140,7 +168,7 @@ static result compile_in_threads(const options *o, const cli_pin *pin, tw_target
     pthread_t threads[THREADS];
     size_t started = 0;
     for (size_t i = 0; i < THREADS; i++)
-        jobs[i] = (thread_job){o, pin, target, {TW_OK, "", "", false}};
+        jobs[i] = (thread_job){o, pin, target, {.status = TW_OK}};
     while (started < THREADS &&
            pthread_create(&threads[started], NULL, compile_in_thread, &jobs[started]) == 0)
         started++;
@@ -169,7 +197,7 @@ static result compile_in_folder(const options *o, const cli_pin *pin, tw_target 
     bool relative =
         pin->source.word_count == 1 && strchr(pin->source.words[0], '/') && pin->source.words[0][0] != '/';
     if (!before || relative || chdir("/") != 0) {
-        r = (result){TW_ERR_UNSUPPORTED, "", "the pin is a relative file name", false};
+        r = (result){TW_ERR_UNSUPPORTED, .error = "the pin is a relative file name"};
     } else {
         r = compile_pin(o, pin, target, false, NULL);
         if (chdir(before) != 0) fail_result(&r, TW_ERR_IO, "the folder cannot be entered again");
@@ -218,11 +246,15 @@ static const char *baseline_hash(const options *o, const char *target, const cha
     return NULL;
 }
 
-static void baseline_path(const options *o, const char *identity, char *path, size_t size) {
-    int length = snprintf(path, size, "%s/identity/", o->directory);
-    snprintf(path + length, size - (size_t)length, "%s.txt", identity);
-    for (char *c = path + length; *c; c++)
-        if (*c == ' ' || *c == '(' || *c == ')' || *c == '/') *c = '-';
+/* In a form that file names take; free() it. NULL when memory is out. */
+static char *baseline_path(const options *o, const char *identity) {
+    tw_strbuf path;
+    tw_strbuf_init(&path, NULL);
+    tw_strbuf_printf(&path, "%s/identity/", o->directory);
+    for (const char *c = identity; *c; c++)
+        tw_strbuf_char(&path, strchr(" ()/", *c) ? '-' : *c);
+    tw_strbuf_append(&path, ".txt");
+    return tw_strbuf_take(&path, NULL);
 }
 
 /* ---- all of it ---- */
@@ -236,8 +268,7 @@ static void check_pin(options *o, const cli_pin *pin, tw_target target) {
     char name[TW_TARGET_NAME_MAX];
     tw_target_format(target, name);
     result first = compile_pin(o, pin, target, false, NULL);
-    if (first.status == TW_ERR_INVALID || first.status == TW_ERR_UNSUPPORTED)
-        return; /* a refusal: the goldens hold it */
+    if (first.refused) return;
     o->compared[WAY_BUILDER]++;
     if (first.status != TW_OK) {
         note(o, WAY_BUILDER, pin->words, name, first.error);
@@ -275,10 +306,13 @@ static void check_pin(options *o, const cli_pin *pin, tw_target target) {
 static tw_status write_baseline(const options *o, const char *path, tw_diag *diag) {
     json_t *line;
     size_t i;
-    FILE *file = fopen(path, "w");
-    if (!file) return tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
-    json_array_foreach(o->new_baseline, i, line) fprintf(file, "%s\n", json_string_value(line));
-    return fclose(file) ? tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno)) : TW_OK;
+    tw_strbuf text;
+    tw_strbuf_init(&text, NULL);
+    json_array_foreach(o->new_baseline, i, line) tw_strbuf_printf(&text, "%s\n", json_string_value(line));
+    tw_status status =
+        text.failed ? tw_fail_no_memory(diag) : tw_file_write(path, tw_strbuf_text(&text), text.length, diag);
+    tw_strbuf_free(&text);
+    return status;
 }
 
 static tw_status check_all(options *o, const tw_target *only, tw_diag *diag) {
@@ -332,7 +366,8 @@ int cmd_identity(int argc, char **argv) {
     options o = {.directory = "golden", .compiler_kind = TW_COMPILER_LLVM, .new_baseline = json_array()};
     cli_parse(&argp, argc, argv, &o);
     tw_diag *diag = tw_diag_new(NULL);
-    char cache_folder[] = "/tmp/tilewright-identity-XXXXXX", path[4096] = "";
+    if (!diag) return CLI_FAILED;
+    char cache_folder[] = "/tmp/tilewright-identity-XXXXXX", *path = NULL;
     tw_target only;
     tw_compiler_choice choice = {.identity = ""};
     tw_status status = o.arch ? tw_target_parse(o.arch, &only, diag) : TW_OK;
@@ -346,8 +381,9 @@ int cmd_identity(int argc, char **argv) {
     int code = CLI_FAILED;
     if (status == TW_OK) {
         o.locale = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
-        baseline_path(&o, choice.identity, path, sizeof path);
-        if (access(path, R_OK) == 0) status = cli_read_file(path, &o.baseline, NULL, diag);
+        path = baseline_path(&o, choice.identity);
+        if (!path) status = tw_fail_no_memory(diag);
+        if (status == TW_OK && access(path, R_OK) == 0) status = cli_read_file(path, &o.baseline, NULL, diag);
         if (status == TW_OK) status = check_all(&o, o.arch ? &only : NULL, diag);
         if (status == TW_OK) code = report(&o, choice.identity);
         if (status == TW_OK && o.record && code == CLI_OK) status = write_baseline(&o, path, diag);
@@ -358,6 +394,7 @@ int cmd_identity(int argc, char **argv) {
     rmdir(cache_folder);
     tw_compiler_close(o.compiler);
     free(o.baseline);
+    free(path);
     json_decref(o.new_baseline);
     if (cli_finish(status, diag) != CLI_OK) code = CLI_FAILED;
     tw_diag_free(diag);
