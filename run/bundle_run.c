@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "run/bundle_internal.h"
 #include "run/element.h"
@@ -38,24 +39,16 @@ static tw_status load_modules(replay *r) {
     return status;
 }
 
+/* All members are uint64_t: one that comes to be is added up, too. */
+enum { COUNTS = sizeof(tw_launch_counts) / sizeof(uint64_t) };
+
 static void add_counts(tw_launch_counts *sum, const tw_launch_counts *one) {
-    sum->wave_instructions += one->wave_instructions;
-    sum->valu += one->valu;
-    sum->salu += one->salu;
-    sum->vmem += one->vmem;
-    sum->smem += one->smem;
-    sum->lds += one->lds;
-    sum->matrix += one->matrix;
-    sum->branch += one->branch;
-    sum->other += one->other;
-    sum->global_bytes_read += one->global_bytes_read;
-    sum->global_bytes_written += one->global_bytes_written;
-    sum->lds_bytes_read += one->lds_bytes_read;
-    sum->lds_bytes_written += one->lds_bytes_written;
-    sum->lds_bank_conflicts += one->lds_bank_conflicts;
-    sum->waves += one->waves;
-    sum->workgroups += one->workgroups;
-    sum->nanoseconds += one->nanoseconds;
+    uint64_t to[COUNTS], from[COUNTS];
+    memcpy(to, sum, sizeof to);
+    memcpy(from, one, sizeof from);
+    for (size_t i = 0; i < COUNTS; i++)
+        to[i] += from[i];
+    memcpy(sum, to, sizeof to);
 }
 
 static tw_status run_launch(replay *r, const tw_bundle_launch *launch) {
