@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "run/element.h"
 #include "support/fail.h"
 #include "support/float_formats.h"
 #include "support/random.h"
@@ -51,9 +52,10 @@ tw_status tw_job_fill(const tw_job *job, size_t buffer, tw_data_pattern pattern,
                        "tw_job_fill takes a buffer of the job and a pattern (got %zu, %d)", buffer,
                        (int)pattern);
     const tw_tensor *tensor = &job->tensors[buffer];
-    const tw_float_format format = tensor->dtype == TW_F16    ? TW_FLOAT_F16
-                                   : tensor->dtype == TW_BF16 ? TW_FLOAT_BF16
-                                                              : TW_FLOAT_F32;
+    tw_float_format format;
+    if (!tw_element_float_format(tensor->dtype, &format) || tw_element_bytes(tensor->dtype) < 2)
+        return tw_fail(diag, TW_ERR_UNSUPPORTED, "tw_job_fill takes a buffer of f32, f16 or bf16 (got %s)",
+                       tw_scalar_name(tensor->dtype));
     const tw_float_info *info = tw_float_format_info(format);
     const uint64_t channels = tensor->rank ? (uint64_t)tensor->shape[tensor->rank - 1] : 1;
     tw_random random;

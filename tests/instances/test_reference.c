@@ -236,6 +236,8 @@ static void patterns_repeat_and_cover(void **state) {
         for (size_t i = 0; i < outputs; i++)
             assert_true(isfinite(out[3].expected[i]) && isfinite(out[3].bound[i]));
         assert_int_equal(tw_job_fill(job, 9, TW_DATA_UNIFORM, 1, x, NULL), TW_ERR_USAGE);
+        job->tensors[0].dtype = TW_F8E4M3;
+        assert_int_equal(tw_job_fill(job, 0, TW_DATA_UNIFORM, 1, x, NULL), TW_ERR_UNSUPPORTED);
         free(memory);
         free(x), free(again), free(dy);
         tw_job_free(job);
