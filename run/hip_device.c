@@ -26,7 +26,7 @@ typedef struct hip_module {
  * loader's path, newest first. RTLD_NODELETE because the runtime has threads that outlive a dlclose. */
 static void *open_library(tw_strbuf *tried) {
     char rocm[PATH_MAX] = "";
-    const char *chosen = getenv("TILEWRIGHT_HIP"), *root = getenv("ROCM_PATH");
+    const char *chosen = secure_getenv("TILEWRIGHT_HIP"), *root = secure_getenv("ROCM_PATH");
     if (root && root[0]) snprintf(rocm, sizeof rocm, "%s/lib/libamdhip64.so", root);
     const char *const candidates[] = {rocm,
                                       "/opt/rocm/lib/libamdhip64.so",
