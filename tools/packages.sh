@@ -12,10 +12,11 @@ missing_packages() {
     done
 }
 
-# need_packages NAME...: installs what is missing on Debian, or says what is needed and fails.
+# need_packages NAME...: installs what is missing on Debian, or says what is needed and fails. Does nothing where
+# TILEWRIGHT_SKIP_PACKAGES is set.
 need_packages() {
+    [ -n "${TILEWRIGHT_SKIP_PACKAGES:-}" ] && return 0
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-        [ -n "${TILEWRIGHT_SKIP_PACKAGES:-}" ] && return 0
         echo "This is not a Debian system, so nothing was installed. Please install what corresponds to these"
         echo "packages of Debian 12 (LLVM and lld must be release 22), then set TILEWRIGHT_SKIP_PACKAGES=1:"
         echo "  $*"
@@ -39,6 +40,7 @@ need_packages() {
     } || {
         echo "apt-get could not install: $missing" >&2
         echo "Debian 12 has LLVM 22 in its own archive (bookworm, bookworm-updates, bookworm-security)." >&2
+        echo "Where they came another way, set TILEWRIGHT_SKIP_PACKAGES=1." >&2
         return 1
     }
 }

@@ -24,11 +24,11 @@ for document in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/docs/*.m
 done
 result links $broken
 
-# The manual page names every command and every long option.
+# The manual page has a paragraph for every command and names every long option.
 unnamed=0
 man=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "$source/docs/tilewright.1")
 for command in $("$tilewright" --help | awk '/^  [a-z]/ {print $1}'); do
-    case $man in *"$command"*) ;; *) echo "no command $command"; unnamed=1 ;; esac
+    printf '%s\n' "$man" | grep -q "^\.B $command " || { echo "no command $command"; unnamed=1; }
     for option in $("$tilewright" "$command" --help | grep -o -- '--[a-z][a-z-]*' | sort -u | grep -vx -e --usage -e --help); do
         case $man in *"$option"*) ;; *) echo "$command: no $option"; unnamed=1 ;; esac
     done
