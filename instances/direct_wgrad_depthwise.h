@@ -1,7 +1,7 @@
 /* direct_wgrad_depthwise: the weight gradient of a depthwise convolution, NHWC,
  *
- *     dW[c][r][s] = sum over n, ho, wo of dY[n][ho][wo][c] * X[n][ho * stride + r - pad_h][wo * stride + s -
- * pad_w][c]
+ *     dW[c][r][s] = sum over n, ho, wo of dY[n][ho][wo][c] * X[n][row][column][c]
+ *     row = ho * stride + r - pad_h, column = wo * stride + s - pad_w
  *
  * where taps outside X contribute nothing. X and dY are f16 or bf16, sums are fp32. The kernel adds what each
  * workgroup found into one of several fp32 slabs, slab[r][s][c], which direct_wgrad_reduce folds into

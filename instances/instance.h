@@ -4,10 +4,12 @@
  * run on; one kernel serves every problem. Both are given by words, "kh=3", and both are plain structs of
  * int32_t for C callers (instances/direct_wgrad_depthwise.h).
  *
- *     const char *words[] = {"direct_wgrad_depthwise", "kh=3", "kw=3", "dtype=bf16", "n=2", "h=14", "w=14",
- * "c=96"}; tw_instance instance; tw_instance_parse(words, 8, &instance, diag); tw_kernel *kernel =
- * tw_instance_build(ctx, &instance, target);    // the family's own kernel tw_job *job; tw_job_new(&instance,
- * target, &job, diag);                        // the whole problem, with its plan
+ *     const char *words[] = {"direct_wgrad_depthwise", "kh=3", "kw=3", "n=2", "h=14", "w=14", "c=96"};
+ *     tw_instance instance;
+ *     tw_instance_parse(words, 7, &instance, diag);
+ *     tw_kernel *kernel = tw_instance_build(ctx, &instance, target); // the family's own kernel
+ *     tw_job *job;
+ *     tw_job_new(&instance, target, &job, diag); // the whole problem, with its plan
  *
  * Validation is the one gate: what tw_instance_validate accepts builds, compiles without spills or scratch
  * and computes what the reference says, within the reference's bound. */

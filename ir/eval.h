@@ -6,9 +6,9 @@
 #include "ir/kernel.h"
 #include "support/float_formats.h"
 
-/* An element-wise op (ALU1, ALU2, ALU3 rows) on elements of one format. `flush`: f32 and
- * bf16 denormals count as zero, in and out. A NaN result is the first NaN operand made quiet, or the format's
- * own NaN. False where the row leaves the result unspecified. */
+/* An element-wise op (ALU1, ALU2, ALU3 rows) on elements of one format. `flush`: f32 and bf16 denormals count
+ * as zero, in and out. A NaN result is the first NaN operand made quiet, or the format's own NaN. False where
+ * the row leaves the result unspecified. */
 bool tw_eval_alu(tw_opcode opcode, tw_scalar scalar, bool flush, const uint64_t in[3], uint64_t *out);
 /* The op is one of the hardware's approximations: tw_eval_alu gives the value rounded to nearest. */
 bool tw_eval_is_approximate(tw_opcode opcode);

@@ -24,7 +24,7 @@ typedef struct tw_interp_object {
     uint64_t size;
     const char *name;
     bool writable;
-    uint8_t *written; /* LDS: a tw_interp_flag for each byte; NULL for global memory */
+    uint8_t *written; /* LDS: one of the above for each byte; NULL for global memory */
 } tw_interp_object;
 
 typedef struct tw_interp {
@@ -63,7 +63,7 @@ static inline uint64_t *tw_interp_out(const tw_interp *in, const tw_op *op, uint
     for (uint32_t item = 0; item < (in)->items; item++) \
         if ((in)->active[item])
 
-/* "op: text (work-item n of workgroup x, y, z)" as TW_ERR_DEVICE. */
+/* "op: in work-item n of workgroup x, y, z text" as TW_ERR_DEVICE. */
 tw_status tw_interp_refuse(const tw_interp *in, const tw_op *op, uint32_t item, const char *format, ...)
     TW_PRINTF(4, 5);
 

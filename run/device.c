@@ -126,7 +126,7 @@ void tw_buffer_free(tw_buffer *buffer) {
 
 size_t tw_buffer_size(const tw_buffer *buffer) { return buffer ? buffer->bytes : 0; }
 
-/* The one gate of every copy. `host` is NULL for a copy without memory of the host. */
+/* The one gate of every copy. `host`: its side in the host's memory is there. */
 static tw_status check_range(const tw_buffer *buffer, size_t offset, size_t bytes, bool host, tw_diag *diag) {
     if (!buffer) return tw_fail(diag, TW_ERR_USAGE, "a copy needs a buffer (got NULL)");
     if (!host && bytes)

@@ -38,7 +38,7 @@ TW_API tw_status tw_buffer_read(const tw_buffer *buffer, size_t offset, void *to
 TW_API tw_status tw_buffer_fill(tw_buffer *buffer, size_t offset, uint8_t value, size_t bytes, tw_diag *diag);
 
 /* The module keeps a reference to the code object. TW_ERR_UNSUPPORTED where the code object is for another
- * target. */
+ * target, TW_ERR_COMPILE where it has an undefined symbol. */
 TW_API tw_status tw_module_load(tw_device *device, tw_code_object *object, tw_module **out, tw_diag *diag);
 TW_API void tw_module_unload(tw_module *module); /* NULL is fine */
 /* Lives as long as the module: retain it to keep it longer. */

@@ -47,7 +47,7 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 /* A usage error: prints "tilewright NAME: TEXT" and the hint to --help; returns CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...) TW_PRINTF(2, 3);
 
-/* One column: the key of the row objects, the heading, and how numbers look. */
+/* One column: the key of the row objects, and the heading. */
 typedef struct cli_column {
     const char *key, *heading;
 } cli_column;
