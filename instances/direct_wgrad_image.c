@@ -72,7 +72,10 @@ im_shape tw_im_shape(const tw_wgrad_image_spec *s, tw_target target) {
     z.dy_first = z.x.elements + (s->tdm_stages ? z.x.columns * z.x.pitch : 0);
     z.buffer = z.dy_first + z.dy.elements;
     z.buffers = s->tdm_stages ? s->tdm_stages : 2;
-    z.lds_bytes = 2 * z.buffers * z.buffer;
+    /* Two f32 more than the row is wide: the lanes' halves, 8 rows apart on gfx12, use different banks. */
+    z.give_pitch = s->lds_epilogue ? z.x.channels + 2 : 0;
+    z.give_elements = z.dy.channels * z.give_pitch;
+    z.lds_bytes = 2 * z.buffers * z.buffer + 4 * z.give_elements;
     /* An estimate: sums; fragments of dY that the rows of a filter share, and of X for two columns of it;
        what is staged; the places of the loads; addresses. */
     const int fragment = z.info.slots[TW_MATRIX_A] / 2, load = s->vec > 2 ? s->vec / 2 : 1;
@@ -162,7 +165,7 @@ static const char *const tiles[] = {
 static const char *const steps[] = {"strip=32 rows_per_sync=1", "strip=32 rows_per_sync=2",
                                     "strip=32 rows_per_sync=4", "strip=16 rows_per_sync=4", NULL};
 static const char *const staging[] = {"", "vec=2", "tdm_stages=2", "tdm_stages=3", NULL};
-static const char *const modes[] = {"", "row_blocks=4 ws_replicas=4", NULL};
+static const char *const modes[] = {"", "row_blocks=4 ws_replicas=4 lds_epilogue=1", NULL};
 static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, modes, NULL};
 
 const tw_family tw_family_direct_wgrad_image = {

@@ -1,5 +1,5 @@
 /* The kernel of direct_wgrad_image: docs/instances.md describes the algorithm. This file has the workgroup's
- * place, the loop over steps and the way to the slab. */
+ * place and the loop over steps. */
 #include "instances/direct_wgrad_image_internal.h"
 
 #include <string.h>
@@ -114,13 +114,22 @@ static tw_value next_buffer(im_gen *g, tw_value buffer) {
     return tw_select(b, past, g->zero, next);
 }
 
+/* All waves meet, and nothing is moved between the barrier's halves: before a change of the register bank
+ * that stands behind the second half LLVM 22 puts it before the instruction that precedes it
+ * (docs/instances.md). */
+void tw_im_meet(im_gen *g) {
+    tw_sched_barrier(g->b, 0);
+    tw_barrier(g->b, TW_FENCE_LDS);
+    tw_sched_barrier(g->b, 0);
+}
+
 /* The data of a step waits in registers: it is stored to one of two buffers, the next step's loads begin, and
  * its products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have
  * met behind the products that used it. */
 static void staged_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
     tw_builder *b = g->b;
     tw_im_store(g, l->read);
-    tw_barrier(b, TW_FENCE_LDS);
+    tw_im_meet(g);
     tw_value next = tw_emit_add(b, index, 1);
     tw_value more = tw_icmp(b, TW_SLT, next, steps);
     tw_im_load(g, &l->step, more);
@@ -132,7 +141,7 @@ static void staged_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
 static void copied_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
     tw_builder *b = g->b;
     tw_im_wait(g, g->spec->tdm_stages - 2);
-    tw_barrier(b, TW_FENCE_LDS);
+    tw_im_meet(g);
     tw_value ahead = tw_emit_add(b, index, g->spec->tdm_stages - 1);
     tw_value more = tw_icmp(b, TW_SLT, ahead, steps);
     tw_im_copy(g, &l->step, more, l->fill);
@@ -182,39 +191,6 @@ static void all_steps(im_gen *g) {
     if (g->spec->tdm_stages) tw_im_wait(g, 0);
 }
 
-static tw_value slab_index(im_gen *g) {
-    tw_builder *b = g->b;
-    tw_value block = tw_workgroup_id(b, 1), share = tw_workgroup_id(b, 2);
-    tw_value of_share = tw_emit_mul(b, share, g->spec->row_blocks);
-    tw_value writer = tw_add(b, of_share, block);
-    if (g->spec->reproducible) return writer;
-    if (g->spec->ws_replicas == 1) return g->zero;
-    tw_value replicas = tw_i32(b, g->spec->ws_replicas);
-    return tw_urem(b, writer, replicas);
-}
-
-static void give_out(im_gen *g) {
-    tw_builder *b = g->b;
-    const tw_wgrad_image_spec *spec = g->spec;
-    const tw_dense_slab slab = {.b = b,
-                                .target = g->target,
-                                .args = &g->args,
-                                .atom = g->shape.info.name,
-                                .taps = g->shape.taps,
-                                .atomic = !spec->reproducible,
-                                .index = slab_index(g),
-                                .group = g->group};
-    tw_value wave_k = tw_add(b, g->tile_k, g->wave_k);
-    tw_value wave_c = tw_add(b, g->tile_c, g->wave_c);
-    for (int i = 0; i < g->shape.sums; i++) {
-        const int tile = i % g->shape.tiles;
-        tw_value first_k = tw_emit_add(b, wave_k, tile / spec->wave_tiles_c * IM_TILE);
-        tw_value first_c = tw_emit_add(b, wave_c, tile % spec->wave_tiles_c * IM_TILE);
-        tw_value tap = tw_i32(b, i / g->shape.tiles);
-        tw_dense_give(&slab, g->sums[i], first_k, first_c, tap);
-    }
-}
-
 /* As many waves as keep a wave within the registers that the shape allows it. */
 static uint32_t min_waves(const im_shape *shape, tw_target target) {
     const tw_arch_info *arch = tw_arch_get(target.arch);
@@ -241,6 +217,6 @@ tw_kernel *tw_im_build(tw_context *ctx, const int32_t *values, tw_target target,
     for (int i = 0; i < g.shape.sums; i++)
         g.sums[i] = none;
     all_steps(&g);
-    give_out(&g);
+    tw_im_give(&g);
     return tw_kernel_end(g.b);
 }

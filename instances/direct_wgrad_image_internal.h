@@ -35,8 +35,9 @@ typedef struct im_shape {
     int taps, tiles, sums;                /* tiles of a wave for one tap; fragments of a wave */
     int waves, threads;
     im_stage x, dy;
-    int buffers, buffer; /* in LDS, and elements of one: X, a gap, dY */
-    int dy_first;        /* element of a buffer */
+    int buffers, buffer;           /* in LDS, and elements of one: X, a gap, dY */
+    int dy_first;                  /* element of a buffer */
+    int give_pitch, give_elements; /* f32 of LDS through which sums go; 0, 0: they do not */
     int lds_bytes;
     int vgprs;                /* an estimate */
     int vgpr_cap, vgpr_limit; /* what the kernel asks of the compiler, and what the target gives of it */
@@ -111,5 +112,10 @@ void tw_im_wait(im_gen *g, int steps);
 void tw_im_place_lanes(im_gen *g);
 /* Adds the products of what is staged in the buffer to the sums. */
 void tw_im_multiply(im_gen *g, tw_value buffer);
+
+/* The workgroup's barrier (direct_wgrad_image_build.c). */
+void tw_im_meet(im_gen *g);
+/* Gives the sums to the slab (direct_wgrad_image_give.c). */
+void tw_im_give(im_gen *g);
 
 #endif

@@ -195,28 +195,53 @@ static tw_value tile_offset(const tw_dense_slab *s, tw_value first_k, tw_value f
     return tw_emit_mul(b, element, 4);
 }
 
+/* What the elements of a tile share. */
+typedef struct tile_place {
+    tw_value soffset, pitch;
+    tw_value rows_left, columns_left; /* from its first row and column to the group's end */
+} tile_place;
+
+static tile_place place_tile(const tw_dense_slab *s, tw_value first_k, tw_value first_c, tw_value tap) {
+    tw_builder *b = s->b;
+    tile_place p;
+    p.soffset = tile_offset(s, first_k, first_c, tap);
+    p.pitch = tw_emit_mul(b, s->args->group_c, s->taps);
+    p.rows_left = tw_sub(b, s->args->group_k, first_k);
+    p.columns_left = tw_sub(b, s->args->group_c, first_c);
+    return p;
+}
+
+static void give_element(const tw_dense_slab *s, const tile_place *p, tw_value value, tw_value row,
+                         tw_value column) {
+    tw_builder *b = s->b;
+    tw_value row_inside = tw_icmp(b, TW_SLT, row, p->rows_left);
+    tw_value column_inside = tw_icmp(b, TW_SLT, column, p->columns_left);
+    tw_value inside = tw_and(b, row_inside, column_inside);
+    tw_value at = tw_emit_mad(b, column, row, p->pitch);
+    tw_value voffset = tw_emit_mul(b, at, 4);
+    tw_if_begin(b, inside);
+    give_one(s, value, voffset, p->soffset);
+    tw_if_end(b, 0, NULL, NULL);
+}
+
+void tw_dense_give_element(const tw_dense_slab *s, tw_value value, tw_value first_k, tw_value first_c,
+                           tw_value tap, tw_value row, tw_value column) {
+    const tile_place p = place_tile(s, first_k, first_c, tap);
+    give_element(s, &p, value, row, column);
+}
+
 void tw_dense_give(const tw_dense_slab *s, tw_value fragment, tw_value first_k, tw_value first_c,
                    tw_value tap) {
     tw_builder *b = s->b;
     const tw_matrix_atom *atom = tw_matrix_atom_by_name(s->target, s->atom);
     const tw_lane_map map = tw_matrix_lane_map(atom, TW_MATRIX_D);
     const unsigned slots = tw_matrix_atom_info(atom).slots[TW_MATRIX_D];
-    tw_value soffset = tile_offset(s, first_k, first_c, tap);
-    tw_value pitch = tw_emit_mul(b, s->args->group_c, s->taps);
-    tw_value rows_left = tw_sub(b, s->args->group_k, first_k);
-    tw_value columns_left = tw_sub(b, s->args->group_c, first_c);
+    const tile_place p = place_tile(s, first_k, first_c, tap);
     tw_value lane = tw_lane_id(b);
     for (unsigned slot = 0; slot < slots; slot++) {
         tw_value row, column;
         tw_lane_map_values(b, &map, lane, slot, &row, &column);
-        tw_value row_inside = tw_icmp(b, TW_SLT, row, rows_left);
-        tw_value column_inside = tw_icmp(b, TW_SLT, column, columns_left);
-        tw_value inside = tw_and(b, row_inside, column_inside);
-        tw_value at = tw_emit_mad(b, column, row, pitch);
-        tw_value voffset = tw_emit_mul(b, at, 4);
         tw_value part = tw_vector_extract(b, fragment, slot);
-        tw_if_begin(b, inside);
-        give_one(s, part, voffset, soffset);
-        tw_if_end(b, 0, NULL, NULL);
+        give_element(s, &p, part, row, column);
     }
 }

@@ -81,5 +81,8 @@ typedef struct tw_dense_slab {
  * hardware. */
 void tw_dense_give(const tw_dense_slab *slab, tw_value fragment, tw_value first_k, tw_value first_c,
                    tw_value tap);
+/* Gives each lane's element: row and column, which may differ by lane, of the tile that begins there. */
+void tw_dense_give_element(const tw_dense_slab *slab, tw_value value, tw_value first_k, tw_value first_c,
+                           tw_value tap, tw_value row, tw_value column);
 
 #endif

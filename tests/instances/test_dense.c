@@ -234,6 +234,7 @@ static void each_wait_and_barrier_is_needed(void **state) {
         size_t waits, barriers;
     } kernels[] = {
         {"direct_wgrad_image n=1 h=5 w=34 c=32 k=32", 0, 1},
+        {"direct_wgrad_image kh=1 kw=2 lds_epilogue=1 n=1 h=5 w=34 c=32 k=32", 0, 4},
         {"direct_wgrad_image tdm_stages=2 n=1 h=5 w=34 c=32 k=32", 2, 1},
         {"direct_wgrad_image tdm_stages=3 n=1 h=5 w=34 c=17 k=21", 3, 1},
         {"direct_wgrad_image tdm_stages=4 rows_per_sync=1 kh=1 kw=1 n=1 h=5 w=34 c=32 k=32", 2, 1},

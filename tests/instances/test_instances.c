@@ -67,9 +67,9 @@ static void public_structs_keep_their_layout(void **state) {
 #include "instances/direct_wgrad_image.def"
     assert_string_equal(text,
                         "kh@0 kw@4 dtype@8 waves_k@12 waves_c@16 wave_tiles_k@20 wave_tiles_c@24 strip@28 "
-                        "rows_per_sync@32 row_blocks@36 tdm_stages@40 vec@44 ws_replicas@48 "
-                        "reproducible@52 ");
-    assert_int_equal(sizeof(STRUCT), 56);
+                        "rows_per_sync@32 row_blocks@36 tdm_stages@40 lds_epilogue@44 vec@48 "
+                        "ws_replicas@52 reproducible@56 ");
+    assert_int_equal(sizeof(STRUCT), 60);
 #undef STRUCT
     used = 0;
 #define PROBLEM_INT(name, ...) \
