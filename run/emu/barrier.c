@@ -258,3 +258,17 @@ void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i) {
         tw_emu_lds_race_wait(w, w->group->passed_clock);
     }
 }
+
+/* Signals in bits 22:16, members in 10:4, bit 0 that there is such a barrier (RDNA4 ISA). */
+void tw_emu_exec_barrier_state(tw_emu_wave *w, const emu_inst *i) {
+    const emu_group *g = w->group;
+    named_operand o;
+    if (!read_operand(w, i, &o)) return;
+    if (o.id == CLUSTER) {
+        tw_emu_fatal(w, -1, "nothing public says what the state of the cluster's barrier is");
+        return;
+    }
+    uint32_t arrived = o.id == WORKGROUP ? g->arrived : g->named[o.id].arrived;
+    uint32_t members = o.id == WORKGROUP ? live_waves(g) : g->named[o.id].members;
+    tw_emu_scalar_write(w, &i->d, o.id == NULL_BARRIER ? 0 : arrived << 16 | members << 4 | 1, 0);
+}

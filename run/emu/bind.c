@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "run/emu/lane_math.h"
+#include "run/emu/scaled.h"
 #include "run/emu/transposed.h"
 
 unsigned tw_emu_type_words(emu_type type, bool wave64) {
@@ -639,6 +640,7 @@ static void bind_one(emu_binder *binder, const char *text, size_t length, const 
         case EMU_BIND_WAIT: tw_emu_bind_wait(&b); break;
         case EMU_BIND_SPECIAL: tw_emu_bind_special(&b); break;
         case EMU_BIND_MATRIX: tw_emu_bind_matrix(&b); break;
+        case EMU_BIND_SCALED: tw_emu_bind_scaled(&b); break;
         }
     }
     if (!b.reason && meets_other_workgroups(&parsed)) out->flags |= EMU_I_SCOPED;

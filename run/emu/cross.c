@@ -125,6 +125,32 @@ void tw_emu_exec_permlane16_var(tw_emu_wave *w, const emu_inst *i) {
     gather(w, i, &i->s[0], from, !(i->flags & EMU_I_BOUND_CTRL));
 }
 
+/* Within groups of lanes, whose width the second scalar gives: a lane keeps its own value where the first
+ * scalar leads out of its group. Lanes that are off are read too. (HIP's headers for gfx1250 shuffle with
+ * these.) */
+void tw_emu_exec_permlane_group(tw_emu_wave *w, const emu_inst *i) {
+    uint8_t from[64];
+    uint64_t u1, u2;
+    uint32_t by = (uint32_t)tw_emu_scalar_read(w, &i->s[1], &u1),
+             width = (uint32_t)tw_emu_scalar_read(w, &i->s[2], &u2);
+    if (u1 | u2) tw_emu_report(w, -1, "lane selectors are made of bits that nobody wrote");
+    if (!width || width & (width - 1) || width > wave_lanes(w)) {
+        tw_emu_fatal(w, -1, "a group of lanes must be a power of two up to the wave's width (got %u)", width);
+        return;
+    }
+    for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
+        uint32_t place = lane & (width - 1), to = place;
+        switch (i->row->arg) {
+        case EMU_GROUP_BCAST: to = by & (width - 1); break;
+        case EMU_GROUP_UP: to = by <= place ? place - by : place; break;
+        case EMU_GROUP_DOWN: to = by < width - place ? place + by : place; break;
+        default: to = (place ^ by) < width ? place ^ by : place;
+        }
+        from[lane] = (uint8_t)(lane - place + to);
+    }
+    gather(w, i, &i->s[0], from, false);
+}
+
 void tw_emu_exec_permlane64(tw_emu_wave *w, const emu_inst *i) {
     uint8_t from[64];
     for (unsigned lane = 0; lane < wave_lanes(w); lane++)

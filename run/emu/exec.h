@@ -76,6 +76,8 @@ typedef enum emu_branch {
     EMU_BRANCH_CALL
 } emu_branch;
 
+/* Where a lane of a group of lanes takes a value from. */
+enum { EMU_GROUP_BCAST = 0, EMU_GROUP_UP, EMU_GROUP_DOWN, EMU_GROUP_XOR };
 /* Which register number of a relative move M0 adds to; of a pair, bits 9:0 to the source, 25:16 to the
  * result. */
 enum { EMU_RELATIVE_SOURCE = 1, EMU_RELATIVE_RESULT = 2, EMU_RELATIVE_BOTH = 3, EMU_RELATIVE_PAIR = 4 };
@@ -93,6 +95,7 @@ void tw_emu_exec_writelane(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_mbcnt(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane16(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane16_var(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_permlane_group(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane64(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane_swap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swap(tw_emu_wave *w, const emu_inst *i);
@@ -106,6 +109,9 @@ void tw_emu_exec_bpermute(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_movrel(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_scalar_movrel(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_gpr_index(tw_emu_wave *w, const emu_inst *i);
+
+/* Conversions with a scale: scaled.c */
+void tw_emu_exec_scaled(tw_emu_wave *w, const emu_inst *i);
 
 /* Matrix units: matrix.c */
 void tw_emu_exec_matrix(tw_emu_wave *w, const emu_inst *i);
@@ -125,6 +131,7 @@ void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_init(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_join(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_barrier_state(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_barrier_wakeup(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_acquire(tw_emu_wave *w, const emu_inst *i); /* global_race.c */
 void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i);

@@ -22,12 +22,16 @@ LM uint32_t narrow_f32(float f, tw_float_format format, tw_round_mode round, uin
 LM uint32_t f32_to_fp8(float f, uint32_t m) { return narrow_f32(f, fp8_format(m), TW_ROUND_NEAREST_EVEN, m); }
 LM uint32_t f32_to_bf8(float f, uint32_t m) { return narrow_f32(f, bf8_format(m), TW_ROUND_NEAREST_EVEN, m); }
 
-/* Stochastic rounding: the leading bits of `random` are added below the bits that stay, and the rest is cut
- * off. */
-LM uint32_t random_f32(float f, uint32_t random, unsigned kept, tw_float_format format, uint32_t m) {
+/* Stochastic rounding: the leading bits of `random` are added below the `kept` bits of the mantissa that
+ * stay, and the rest is cut off. */
+LM uint32_t random_cut(float f, uint32_t random, unsigned kept) {
     uint32_t bits = f32_bits(f);
-    if ((bits & 0x7f800000u) != 0x7f800000u) bits += random >> (9 + kept);
-    return narrow_f32(as_f32(bits), format, TW_ROUND_TOWARD_ZERO, m);
+    if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
+    bits += random >> (9 + kept);
+    return (bits & 0x7f800000u) == 0x7f800000u ? bits & 0xff800000u : bits;
+}
+LM uint32_t random_f32(float f, uint32_t random, unsigned kept, tw_float_format format, uint32_t m) {
+    return narrow_f32(as_f32(random_cut(f, random, kept)), format, TW_ROUND_TOWARD_ZERO, m);
 }
 LM uint32_t f32_to_fp8_random(float f, uint32_t random, uint32_t m) {
     return random_f32(f, random, 3, fp8_format(m), m);
@@ -35,6 +39,15 @@ LM uint32_t f32_to_fp8_random(float f, uint32_t random, uint32_t m) {
 LM uint32_t f32_to_bf8_random(float f, uint32_t random, uint32_t m) {
     return random_f32(f, random, 2, bf8_format(m), m);
 }
+
+LM uint32_t f32_to_bf16_random(float f, uint32_t random) {
+    uint32_t bits = random_cut(f, random, 7);
+    return f != f ? bits >> 16 | 0x40u : bits >> 16;
+}
+LM uint32_t f32_to_half_random(float f, uint32_t random, uint32_t m) {
+    return random_f32(f, random, 10, TW_FLOAT_F16, m);
+}
+LM uint32_t next_random(uint32_t a) { return a << 1 ^ (a >> 31 ? 0xc5u : 0); }
 
 /* Products in order, each fused with the sum so far. */
 #define DOT4_STEP(l, r, n, sum) __builtin_fmaf(l##_to_f32(A >> 8 * (n), m), r##_to_f32(B >> 8 * (n), m), sum)

@@ -5,6 +5,7 @@
 
 #include "run/emu/copy.h"
 #include "run/emu/matrix.h"
+#include "run/emu/scaled.h"
 #include "run/emu/transposed.h"
 
 enum {
@@ -246,11 +247,19 @@ LM uint64_t scalar_half(float f) {
      .arg = EMU_MATRIX_##N_,    \
      .exec = tw_emu_exec_matrix},
 
+#define SCALED(N_, elements, to, from, flags_) \
+    {.name = #N_,                              \
+     .bind = EMU_BIND_SCALED,                  \
+     .cls = EMU_CLASS_VALU,                    \
+     .lane = EMU_SCALED_##N_,                  \
+     .exec = tw_emu_exec_scaled},
+
 static const emu_row ROWS[] = {
 #include "run/emu/copy.def"
 #include "run/emu/ds.def"
 #include "run/emu/matrix.def"
 #include "run/emu/mem.def"
+#include "run/emu/scaled.def"
 #include "run/emu/sop.def"
 #include "run/emu/special.def"
 #include "run/emu/transposed.def"
@@ -284,6 +293,7 @@ static const emu_row ROWS[] = {
 #undef WAIT
 #undef MATRIX
 #undef TRANSPOSED
+#undef SCALED
 
 /* Integer rows that know "clamp". */
 typedef struct clamped_row {

@@ -20,7 +20,8 @@ typedef enum emu_bind {
     EMU_BIND_TENSOR,
     EMU_BIND_WAIT,
     EMU_BIND_SPECIAL, /* operands in the order of the text; the handler knows */
-    EMU_BIND_MATRIX
+    EMU_BIND_MATRIX,
+    EMU_BIND_SCALED
 } emu_bind;
 
 /* Numbers of the lane functions. */

@@ -27,6 +27,15 @@ static void check_is_first(harness *h) {
     assert_int_equal(got, 3); /* one wave of each workgroup */
 }
 
+static void check_state(harness *h) {
+    uint32_t got[3];
+    uint64_t out = harness_buffer(h, "out", NULL, sizeof got);
+    RUN(h, "state", 1, ITEMS, PTR(out));
+    harness_read(h, out, got, sizeof got);
+    assert_int_equal(got[0], 4 << 4 | 1);
+    assert_int_equal(got[1], 1 << 16 | 4 << 4 | 1);
+}
+
 static void check_pairs(harness *h) {
     int32_t got[ITEMS];
     uint64_t out = harness_buffer(h, "out", NULL, sizeof got);
@@ -69,7 +78,7 @@ static void check_clusters(harness *h) {
 #define COUNT(cases) (sizeof(cases) / sizeof *(cases))
 
 int main(void) {
-    static const harness_case GFX12[] = {CASE(split), CASE(is_first)};
+    static const harness_case GFX12[] = {CASE(split), CASE(is_first), CASE(state)};
     static const harness_case GFX1250[] = {CASE(pairs), CASE(producers), CASE(clusters)};
     int failed = 0;
     failed += harness_main_on("gfx12", GFX12, COUNT(GFX12));

@@ -236,6 +236,7 @@ static uint32_t random_bits(tw_float_format f, uint32_t a, uint32_t random) {
     unsigned lost = 23u - tw_float_format_info(f)->mantissa_bits;
     uint64_t sum = a + (uint64_t)(random >> (32 - lost));
     uint32_t bits = (a & ~SIGN) >= 0x7f800000u ? a : (uint32_t)sum;
+    if (bits != a && is_nan32(bits)) bits &= 0xff800000u; /* a carry past the largest */
     return (uint32_t)tw_float_convert(TW_FLOAT_F32, bits, f, TW_ROUND_TOWARD_ZERO, TW_OVERFLOW_IEEE);
 }
 /* A NaN of C comes out quiet; any other gives +NaN. */

@@ -184,6 +184,29 @@ static void check_wave_sort(harness *h) {
     assert_memory_equal(out, in, sizeof out);
 }
 
+/* As the shuffles of HIP have it: a lane keeps its own value where it would leave its group. */
+static void check_lane_groups(harness *h) {
+    static const int BY[] = {0, 1, 5, 7, 8, 19, 33, 40};
+    int32_t in[N], out[8 * N];
+    make(in, 12);
+    uint64_t din = harness_buffer(h, "in", in, sizeof in), dout = harness_buffer(h, "out", NULL, sizeof out);
+    for (unsigned n = 0; n < sizeof BY / sizeof BY[0]; n++) {
+        RUN(h, "lane_groups", N / BLOCK, BLOCK, PTR(dout), PTR(din), I32(BY[n]));
+        harness_read(h, dout, out, sizeof out);
+        for (int i = 0; i < N; i++) {
+            for (int k = 0; k < 8; k++) {
+                int width = k < 4 ? 8 : 32, first = i / width * width, by = BY[n], other = i;
+                if (k % 4 == 0) other = first + by % width;
+                if (k % 4 == 1) other = i - by;
+                if (k % 4 == 2) other = i + by;
+                if (k % 4 == 3) other = first + ((i - first) ^ by);
+                if (other < first || other >= first + width) other = i;
+                assert_int_equal(out[8 * i + k], in[other]);
+            }
+        }
+    }
+}
+
 int main(void) {
     static const harness_case CASES[] = {
         {"lane_ids", "waves", check_lane_ids},       {"wave_sum", "waves", check_wave_sum},
@@ -193,5 +216,6 @@ int main(void) {
         {"dpp_float", "waves", check_dpp_float},     {"swizzles", "waves", check_swizzles},
         {"permutes", "waves", check_permutes},       {"wave_sort", "waves", check_wave_sort},
     };
-    return harness_main(CASES, sizeof CASES / sizeof CASES[0]);
+    static const harness_case GFX1250[] = {{"lane_groups", "waves", check_lane_groups}};
+    return harness_main(CASES, sizeof CASES / sizeof CASES[0]) + harness_main_on("gfx1250", GFX1250, 1);
 }

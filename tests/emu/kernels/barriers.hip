@@ -26,6 +26,26 @@ KERNEL WORKGROUP(128) void is_first(u32 *out) {
     WAIT();
     if (first && THREAD % 32 == 0) __atomic_fetch_add(out, 1u, __ATOMIC_RELAXED);
 }
+
+/* What the barrier's state is before any wave signals, and when the first of four has. */
+KERNEL WORKGROUP(128) void state(u32 *out) {
+    SHARED u32 seen;
+    int wave = __builtin_amdgcn_readfirstlane(THREAD) / 32;
+    if (THREAD == 0) seen = 0;
+    sync();
+    if (wave == 0) {
+        out[0] = __builtin_amdgcn_s_get_barrier_state(-1);
+        SIGNAL();
+        out[1] = __builtin_amdgcn_s_get_barrier_state(-1);
+        out[2] = __hip_atomic_fetch_or(&seen, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+        WAIT();
+    } else {
+        while (!(__hip_atomic_fetch_or(&seen, 2u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP) & 1))
+            __builtin_amdgcn_s_sleep(1);
+        SIGNAL();
+        WAIT();
+    }
+}
 #endif
 
 #ifdef __gfx1250__

@@ -115,3 +115,19 @@ KERNEL void wave_sort(u32 *out, const u32 *in) {
     }
     out[GLOBAL_THREAD] = v;
 }
+
+#ifdef __gfx1250__
+/* Groups of 8 and 32 lanes: broadcast, up, down and exclusive or, also out of the group. */
+KERNEL WORKGROUP(128) void lane_groups(int *out, const int *in, int by) {
+    int i = GLOBAL_THREAD, v = in[i];
+    by = __builtin_amdgcn_readfirstlane(by);
+    out[8 * i + 0] = __builtin_amdgcn_permlane_bcast(v, by, 8);
+    out[8 * i + 1] = __builtin_amdgcn_permlane_up(v, by, 8);
+    out[8 * i + 2] = __builtin_amdgcn_permlane_down(v, by, 8);
+    out[8 * i + 3] = __builtin_amdgcn_permlane_xor(v, by, 8);
+    out[8 * i + 4] = __builtin_amdgcn_permlane_bcast(v, by, 32);
+    out[8 * i + 5] = __builtin_amdgcn_permlane_up(v, by, 32);
+    out[8 * i + 6] = __builtin_amdgcn_permlane_down(v, by, 32);
+    out[8 * i + 7] = __builtin_amdgcn_permlane_xor(v, by, 32);
+}
+#endif
