@@ -84,6 +84,7 @@ im_shape tw_im_shape(const tw_wgrad_image_spec *s, tw_target target) {
     const int staged = load * (z.x.rows * z.x.loads + z.dy.rows * z.dy.loads);
     z.vgprs = 8 * z.sums + fragment * (dy_fragments + 2 * s->wave_tiles_c) + staged +
               3 * (z.x.loads + z.dy.loads) + 24;
+    if (!z.transposed) z.vgprs += 24; /* elements on the way into a fragment */
     /* More than 256 registers leave a SIMD few waves: that is for waves that have several tiles, and products
        enough between two loads. */
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
