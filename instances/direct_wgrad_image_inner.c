@@ -126,6 +126,9 @@ void tw_im_multiply(im_gen *g, tw_value buffer) {
     z.dy = tw_add(g->b, g->lane_dy, buffer);
     for (int x_row = 0; x_row < g->shape.x.rows; x_row++)
         for (int column = 0; column < g->spec->strip; column += IM_TILE)
-            for (int s = 0; s < g->spec->kw; s++)
+            for (int s = 0; s < g->spec->kw; s++) {
                 multiply_column(g, &z, x_row, column, s);
+                /* Else the scheduler gathers for many products at once, and spills. */
+                if (!g->shape.transposed) tw_sched_barrier(g->b, 0);
+            }
 }
