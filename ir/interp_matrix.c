@@ -16,6 +16,7 @@ typedef struct product {
     const tw_op *op;
     tw_lane_map maps[3];
     tw_matrix_info info;
+    bool flushes; /* denormals of a 16-bit product's operands and results are zeros of their sign */
     matrix a, b, d;
 } product;
 
@@ -27,6 +28,15 @@ static uint64_t widened(tw_scalar scalar, uint64_t bits) {
     uint64_t wide = 0;
     tw_eval_convert(TW_OP_FPEXT, scalar, TW_F32, bits, &wide);
     return wide;
+}
+
+static uint64_t without_denormals(uint64_t f32) { return f32 & 0x7f800000u ? f32 : f32 & 0x80000000u; }
+
+/* As the matrix unit reads it. */
+static uint64_t operand_element(const product *p, tw_scalar scalar, uint64_t bits) {
+    if (!p->flushes) return widened(scalar, bits);
+    uint64_t exponent = scalar == TW_F16 ? 0x7c00 : scalar == TW_BF16 ? 0x7f80 : 0x7f800000u;
+    return widened(scalar, bits & exponent ? bits : bits & UINT64_C(1) << (tw_scalar_bits(scalar) - 1));
 }
 
 /* Where (lane, slot) of an operand stands in its matrix. Lanes that hold copies write the same element. */
@@ -42,7 +52,7 @@ static void gather(tw_interp *in, product *p, uint32_t first, unsigned operand, 
     for (unsigned lane = 0; lane < in->wave_size; lane++)
         for (unsigned slot = 0; slot < p->info.slots[operand]; slot++)
             *element(m, map, lane, slot) =
-                widened(scalar, tw_interp_in(in, p->op, operand, first + lane)[slot]);
+                operand_element(p, scalar, tw_interp_in(in, p->op, operand, first + lane)[slot]);
 }
 
 /* In order of k, each step rounded once: the sum that docs/ir.md gives as the interpreter's. */
@@ -68,7 +78,8 @@ static void multiply_wave(tw_interp *in, product *p, uint32_t first) {
         for (unsigned slot = 0; slot < p->info.slots[TW_MATRIX_D]; slot++) {
             unsigned row, column;
             tw_lane_map_element(&p->maps[TW_MATRIX_D], lane, slot, &row, &column);
-            tw_interp_out(in, p->op, first + lane)[slot] = sum_of(in, p, row, column, is_int);
+            uint64_t sum = sum_of(in, p, row, column, is_int);
+            tw_interp_out(in, p->op, first + lane)[slot] = p->flushes ? without_denormals(sum) : sum;
         }
 }
 
@@ -79,6 +90,8 @@ tw_status tw_interp_mma(tw_interp *in, const tw_op *op) {
     if (!p) return tw_fail_no_memory(in->diag);
     p->op = op;
     p->info = info;
+    p->flushes = tw_arch_get(in->kernel->target.arch)->features & TW_ARCH_HAS_MFMA_FLUSH &&
+                 (info.a == TW_MATRIX_F16 || info.a == TW_MATRIX_BF16);
     p->a.columns = info.k;
     p->b.columns = p->d.columns = info.n;
     for (unsigned operand = TW_MATRIX_A; operand <= TW_MATRIX_D; operand++)

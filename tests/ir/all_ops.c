@@ -366,6 +366,19 @@ static tw_value unknown_fragment(maker *m, const tw_type *type) {
     return tw_bitcast(m->b, all, type);
 }
 
+/* An operand of unknown elements. Lanes that must hold copies load the same. */
+static tw_value unknown_operand(maker *m, const tw_matrix_atom *atom, tw_matrix_operand operand) {
+    const tw_type *type = tw_fragment_type(tw_builder_target(m->b), tw_matrix_atom_info(atom).name, operand);
+    unsigned copies = tw_matrix_copies(atom, operand);
+    if (!copies) return unknown_fragment(m, type);
+    tw_value own = m->offset, mask = number(m, (int32_t)~copies), slot = number(m, SLOT);
+    tw_value source = tw_and(m->b, m->item, mask);
+    m->offset = tw_mul(m->b, source, slot);
+    tw_value fragment = unknown_fragment(m, type);
+    m->offset = own;
+    return fragment;
+}
+
 /* Every atom of the target, and one of them twice. */
 static void build_matrices(maker *m) {
     tw_target target = tw_builder_target(m->b);
@@ -373,11 +386,10 @@ static void build_matrices(maker *m) {
     tw_value d = {0}, again;
     for (size_t i = 0; (atom = tw_matrix_atom_at(target, i)); i++) {
         const char *name = tw_matrix_atom_info(atom).name;
-        const tw_type *type = tw_fragment_type(target, name, TW_MATRIX_A);
-        if (!type) continue; /* f64 */
-        tw_value a = unknown_fragment(m, type);
-        tw_value b = unknown_fragment(m, tw_fragment_type(target, name, TW_MATRIX_B));
-        tw_value c = unknown_fragment(m, tw_fragment_type(target, name, TW_MATRIX_D));
+        if (!tw_fragment_type(target, name, TW_MATRIX_A)) continue; /* f64 */
+        tw_value a = unknown_operand(m, atom, TW_MATRIX_A);
+        tw_value b = unknown_operand(m, atom, TW_MATRIX_B);
+        tw_value c = unknown_operand(m, atom, TW_MATRIX_D);
         d = tw_mma(m->b, name, a, b, c);
         again = tw_mma(m->b, name, a, b, c);
         keep(m, d);
