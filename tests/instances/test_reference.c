@@ -230,7 +230,7 @@ static void patterns_repeat_and_cover(void **state) {
         assert_true(denormals > count / 8 && plus > count / 32 && minus > count / 32 && large > count / 8);
         const size_t outputs = job->tensors[3].elements;
         double *memory = malloc(3 * outputs * sizeof *memory);
-        tw_reference out[4] = {[3] = {memory, memory + outputs, memory + 2 * outputs}};
+        tw_reference out[4] = {[3] = {memory, memory + outputs, memory + 2 * outputs, NULL}};
         const void *inputs[4] = {x, dy};
         assert_int_equal(tw_job_reference(job, inputs, out, NULL), TW_OK);
         for (size_t i = 0; i < outputs; i++)
