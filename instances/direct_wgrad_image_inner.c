@@ -5,7 +5,7 @@
 /* The lane's part of a fragment's address: elements from the tile's first position and channel. */
 static tw_value lane_place(im_gen *g, const im_stage *stage, tw_matrix_operand operand) {
     tw_builder *b = g->b;
-    tw_value lane = tw_lane_id(b), position, channel;
+    tw_value lane = tw_lane_id(b), position = {0}, channel = {0};
     if (g->shape.transposed) {
         tw_lane_map_values(b, &g->shape.transposed->memory, lane, 0, &position, &channel);
     } else {

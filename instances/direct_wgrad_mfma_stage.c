@@ -46,8 +46,9 @@ static void place_items(mf_gen *g, mf_stage *stage, tw_value first_channel, tw_v
         tw_value piece = tw_sub(b, item, taken);
         tw_value place = spread(g, strip, number);
         stage->round[i].position = tw_emit_mul(b, place, strip->group);
-        stage->round[i].exists =
-            full ? (tw_value){0} : tw_emit_compare(b, TW_SLT, stage->round[i].position, strip->needed);
+        stage->round[i].exists.id = 0;
+        if (!full)
+            stage->round[i].exists = tw_emit_compare(b, TW_SLT, stage->round[i].position, strip->needed);
         tw_value in_tile = tw_emit_mul(b, piece, g->shape.vec);
         tw_value in_group = tw_add(b, first_channel, in_tile);
         stage->round[i].channel = tw_add(b, before, in_group);

@@ -120,7 +120,7 @@ static uint64_t try_unknown(const tw_emu_wave *w, const emu_inst *i, const uint6
     uint64_t changed = 0;
     *scc_unknown = 0;
     for (unsigned trial = 0; trial < 5; trial++) {
-        uint64_t v[3];
+        uint64_t v[3] = {0};
         for (unsigned k = 0; k < 3; k++) {
             unsigned same = k; /* one register, one fill */
             for (unsigned n = 0; n < k; n++)

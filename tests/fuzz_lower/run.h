@@ -24,7 +24,7 @@ typedef struct fuzz_runner {
     tw_target target;
     tw_compiler *compiler;
     tw_device *device;
-    unsigned level; /* of LLVM's optimisation, 1..3; 0: the default, 3 */
+    unsigned level;                                  /* of LLVM's optimisation, 1..3; 0: the default, 3 */
     uint64_t compile_time, interpret_time, run_time; /* nanoseconds */
 } fuzz_runner;
 

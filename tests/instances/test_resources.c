@@ -156,8 +156,8 @@ static void mfma_tiles_at_the_limits(void **state) {
         "direct_wgrad_mfma kh=5 kw=1 wave_tiles_k=3 wave_tiles_c=4 waves_k=1 waves_c=1",
         "direct_wgrad_mfma kh=3 kw=1 wave_tiles_k=4 wave_tiles_c=3 waves_k=2 waves_c=4 vec=1 reproducible=1",
         "direct_wgrad_mfma kh=1 kw=1 waves_k=4 waves_c=4 wave_tiles_k=2 wave_tiles_c=1",
-        "direct_wgrad_mfma kh=1 kw=2 wave_tiles_k=1 wave_tiles_c=3 waves_k=1 waves_c=4 atom_k=32 steps=3 "
-        "vec=2",
+        ("direct_wgrad_mfma kh=1 kw=2 wave_tiles_k=1 wave_tiles_c=3 waves_k=1 waves_c=4 "
+         "atom_k=32 steps=3 vec=2"),
         "direct_wgrad_mfma kh=7 kw=7 wave_tiles_k=1 wave_tiles_c=1 atom_k=32 vec=8 dtype=bf16",
     };
     size_t count = 0;
