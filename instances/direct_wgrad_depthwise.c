@@ -76,18 +76,12 @@ typedef struct sizes {
     tw_wide x_bytes, dy_bytes, ws_bytes;
 } sizes_of_problem;
 
-static int64_t outputs(int64_t given, int64_t size, int64_t pad, int64_t filter, int64_t stride) {
-    if (given >= 0) return given;
-    int64_t span = size + 2 * pad - filter;
-    return span < 0 ? -1 : span / stride + 1;
-}
-
 static sizes_of_problem measure(const tw_wgrad_depthwise_spec *s, const tw_wgrad_depthwise_problem *p) {
     sizes_of_problem z = {0};
     z.pad_h = p->pad_h >= 0 ? p->pad_h : (s->kh - 1) / 2;
     z.pad_w = p->pad_w >= 0 ? p->pad_w : (s->kw - 1) / 2;
-    z.ho = outputs(p->ho, p->h, z.pad_h, s->kh, s->stride);
-    z.wo = outputs(p->wo, p->w, z.pad_w, s->kw, s->stride);
+    z.ho = tw_conv_outputs(p->ho, p->h, z.pad_h, s->kh, s->stride);
+    z.wo = tw_conv_outputs(p->wo, p->w, z.pad_w, s->kw, s->stride);
     if (z.ho < 0 || z.wo < 0) return z;
     z.x_bytes = (tw_wide)p->n * (tw_wide)p->h * (tw_wide)p->w * (tw_wide)p->c * 2;
     z.dy_bytes = (tw_wide)p->n * (tw_wide)z.ho * (tw_wide)z.wo * (tw_wide)p->c * 2;
@@ -251,12 +245,7 @@ void tw_wgrad_depthwise_defaults(tw_wgrad_depthwise_spec *spec, tw_wgrad_depthwi
 
 tw_instance tw_wgrad_depthwise_instance(const tw_wgrad_depthwise_spec *spec,
                                         const tw_wgrad_depthwise_problem *problem) {
-    tw_instance instance;
-    tw_instance_init(&tw_family_direct_wgrad_depthwise, &instance);
-    if (spec) memcpy(instance.spec, spec, sizeof *spec);
-    if (problem) memcpy(instance.problem, problem, sizeof *problem);
-    derive_reduce(&instance, instance.reduce);
-    return instance;
+    return tw_instance_of(&tw_family_direct_wgrad_depthwise, spec, problem);
 }
 
 tw_status tw_wgrad_depthwise_validate(const tw_wgrad_depthwise_spec *spec, tw_target target, tw_diag *diag) {

@@ -189,12 +189,7 @@ void tw_wgrad_image_defaults(tw_wgrad_image_spec *spec, tw_wgrad_problem *proble
 }
 
 tw_instance tw_wgrad_image_instance(const tw_wgrad_image_spec *spec, const tw_wgrad_problem *problem) {
-    tw_instance instance;
-    tw_instance_init(&tw_family_direct_wgrad_image, &instance);
-    if (spec) memcpy(instance.spec, spec, sizeof *spec);
-    if (problem) memcpy(instance.problem, problem, sizeof *problem);
-    derive_reduce(&instance, instance.reduce);
-    return instance;
+    return tw_instance_of(&tw_family_direct_wgrad_image, spec, problem);
 }
 
 tw_status tw_wgrad_image_validate(const tw_wgrad_image_spec *spec, tw_target target, tw_diag *diag) {

@@ -208,12 +208,7 @@ void tw_wgrad_mfma_defaults(tw_wgrad_mfma_spec *spec, tw_wgrad_problem *problem)
 }
 
 tw_instance tw_wgrad_mfma_instance(const tw_wgrad_mfma_spec *spec, const tw_wgrad_problem *problem) {
-    tw_instance instance;
-    tw_instance_init(&tw_family_direct_wgrad_mfma, &instance);
-    if (spec) memcpy(instance.spec, spec, sizeof *spec);
-    if (problem) memcpy(instance.problem, problem, sizeof *problem);
-    derive_reduce(&instance, instance.reduce);
-    return instance;
+    return tw_instance_of(&tw_family_direct_wgrad_mfma, spec, problem);
 }
 
 tw_status tw_wgrad_mfma_validate(const tw_wgrad_mfma_spec *spec, tw_target target, tw_diag *diag) {

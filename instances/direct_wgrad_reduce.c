@@ -123,11 +123,7 @@ void tw_wgrad_reduce_defaults(tw_wgrad_reduce_spec *spec, tw_wgrad_reduce_proble
 
 tw_instance tw_wgrad_reduce_instance(const tw_wgrad_reduce_spec *spec,
                                      const tw_wgrad_reduce_problem *problem) {
-    tw_instance instance;
-    tw_instance_init(&tw_family_direct_wgrad_reduce, &instance);
-    if (spec) memcpy(instance.spec, spec, sizeof *spec);
-    if (problem) memcpy(instance.problem, problem, sizeof *problem);
-    return instance;
+    return tw_instance_of(&tw_family_direct_wgrad_reduce, spec, problem);
 }
 
 tw_status tw_wgrad_reduce_validate(const tw_wgrad_reduce_spec *spec, tw_target target, tw_diag *diag) {

@@ -23,6 +23,8 @@ struct tw_family {
                            tw_diag *diag);
 };
 
+/* The instance of a family's structs (NULL: defaults), with the reduction that goes with them. */
+tw_instance tw_instance_of(const tw_family *family, const void *spec, const void *problem);
 /* Adds a buffer to the plan and its tensor to the job (elements are counted from the shape). */
 uint32_t tw_job_add_buffer(tw_job *job, const char *name, tw_plan_role role, tw_tensor tensor);
 

@@ -39,6 +39,15 @@ void tw_instance_init(const tw_family *family, tw_instance *out) {
     if (family->reduce) family->derive_reduce(out, out->reduce);
 }
 
+tw_instance tw_instance_of(const tw_family *family, const void *spec, const void *problem) {
+    tw_instance instance;
+    tw_instance_init(family, &instance);
+    if (spec) memcpy(instance.spec, spec, family->spec.count * sizeof instance.spec[0]);
+    if (problem) memcpy(instance.problem, problem, family->problem.count * sizeof instance.problem[0]);
+    if (family->reduce) family->derive_reduce(&instance, instance.reduce);
+    return instance;
+}
+
 tw_status tw_instance_validate(const tw_instance *instance, tw_target target, tw_diag *diag) {
     const tw_family *family = instance->family;
     if (!tw_arch_get(target.arch))

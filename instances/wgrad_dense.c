@@ -6,12 +6,6 @@
 #include "instances/wgrad_reference.h"
 #include "ir/matrix.h"
 
-static int64_t outputs(int64_t given, int64_t size, int64_t pad, int64_t filter, int64_t stride) {
-    if (given >= 0) return given;
-    int64_t span = size + 2 * pad - filter;
-    return span < 0 ? -1 : span / stride + 1;
-}
-
 static const tw_wgrad_problem *problem_of(const tw_job *job) {
     return (const tw_wgrad_problem *)job->instance.problem;
 }
@@ -20,8 +14,8 @@ static tw_dense_sizes measure(const tw_dense *d, const tw_wgrad_problem *p) {
     tw_dense_sizes z = {.group_c = p->c / p->groups, .group_k = p->k / p->groups};
     z.pad_h = p->pad_h >= 0 ? p->pad_h : (d->kh - 1) / 2;
     z.pad_w = p->pad_w >= 0 ? p->pad_w : (d->kw - 1) / 2;
-    z.ho = outputs(p->ho, p->h, z.pad_h, d->kh, d->stride);
-    z.wo = outputs(p->wo, p->w, z.pad_w, d->kw, d->stride);
+    z.ho = tw_conv_outputs(p->ho, p->h, z.pad_h, d->kh, d->stride);
+    z.wo = tw_conv_outputs(p->wo, p->w, z.pad_w, d->kw, d->stride);
     const tw_wide elements = (tw_wide)p->k * (tw_wide)(d->kh * d->kw) * (tw_wide)z.group_c;
     z.elements = elements > INT32_MAX ? -1 : (int64_t)elements;
     if (z.ho < 0 || z.wo < 0) return z;

@@ -20,4 +20,13 @@ static inline const char *tw_wide_text(tw_wide value, char buffer[TW_WIDE_TEXT])
 
 static inline int64_t tw_ceil_div(int64_t value, int64_t by) { return value / by + (value % by != 0); }
 
+/* Output positions of a convolution along one side: those that are given, or from the sizes; -1 where the
+ * filter does not fit. */
+static inline int64_t tw_conv_outputs(int64_t given, int64_t size, int64_t pad, int64_t filter,
+                                      int64_t stride) {
+    if (given >= 0) return given;
+    int64_t span = size + 2 * pad - filter;
+    return span < 0 ? -1 : span / stride + 1;
+}
+
 #endif
