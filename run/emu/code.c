@@ -5,6 +5,7 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "run/emu/fast.h"
@@ -136,6 +137,20 @@ static bool ends_run(const emu_inst *i) {
     return i->exec == tw_emu_exec_branch && i->row->arg == EMU_BRANCH_ALWAYS;
 }
 
+/* An encoding that LLVM must not see: reported, where it is executed, by its words. */
+static size_t refuse(emu_code *code, const uint8_t *bytes, const char *reason, emu_inst *out) {
+    char text[64];
+    uint32_t word[2];
+    memcpy(word, bytes, sizeof word);
+    snprintf(text, sizeof text, ".long 0x%08x, 0x%08x", word[0], word[1]);
+    out->text = tw_arena_strndup(&code->binder.arena, text, strlen(text));
+    if (!out->text) code->binder.failed = true;
+    out->exec = tw_emu_exec_unknown;
+    out->fn.any = reason;
+    out->size = sizeof word;
+    return sizeof word;
+}
+
 /* Decodes the instruction at `address` into `out`; how many bytes it has. */
 static size_t decode_one(emu_code *code, uint64_t address, emu_inst *out) {
     uint8_t window[32] = {0};
@@ -145,6 +160,8 @@ static size_t decode_one(emu_code *code, uint64_t address, emu_inst *out) {
     memset(out, 0, sizeof *out);
     out->pc = address;
     out->cls = EMU_CLASS_OTHER;
+    const char *unsafe = tw_emu_unsafe_encoding(code->binder.isa, window);
+    if (unsafe) return refuse(code, window, unsafe, out);
     size_t size =
         LLVMDisasmInstruction(code->disassembler, window, rest < 20 ? rest : 20, address, text, sizeof text);
     if (size == 0 || size > rest) {

@@ -19,6 +19,9 @@ const emu_inst *tw_emu_code_at(emu_code *code, uint64_t address);
 /* The function that holds `address`: its name (or "") and the distance from its start. */
 const char *tw_emu_code_where(const emu_code *code, uint64_t address, uint64_t *offset);
 
+/* Why the encoding whose first 8 bytes these are must not be disassembled; NULL: it may. */
+const char *tw_emu_unsafe_encoding(tw_isa isa, const uint8_t *bytes);
+
 /* What binding needs: constants and DPP tables live as long as the code. */
 typedef struct emu_binder {
     tw_target target;
