@@ -3,7 +3,8 @@
 #include <string.h>
 
 static const tw_flavor_info rows[] = {
-#define FLAVOR(NAME, layout, bf16, rsrc, size, fence, flush, flag, version, groups, atomics, halves) \
+#define FLAVOR(NAME, layout, bf16, rsrc, size, fence, flush, flag, version, groups, atomics, halves, \
+               barriers)                                                                             \
     {TW_FLAVOR_##NAME,                                                                               \
      layout,                                                                                         \
      bf16,                                                                                           \
@@ -15,7 +16,8 @@ static const tw_flavor_info rows[] = {
      version,                                                                                        \
      TW_GROUP_COUNT_##groups,                                                                        \
      TW_ATOMIC_##atomics,                                                                            \
-     halves},
+     halves,                                                                                         \
+     barriers},
 #include "lower/flavors.def"
 };
 

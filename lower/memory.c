@@ -318,10 +318,24 @@ static void fence(tw_lowering *l, const tw_op *op, const char *order) {
     tw_ll_text(l, "\n");
 }
 
+/* Where the release puts a change of the register bank that follows a barrier before the instruction that
+ * precedes the barrier, that must be one which names no registers: nothing is moved between the two, nor to
+ * behind the barrier. */
+typedef enum side { BEFORE_BARRIER, BEHIND_BARRIER } side;
+
+static void guard_barrier(tw_lowering *l, side side) {
+    const tw_target target = l->kernel->target;
+    if (!(l->flavor->guarded_barrier_targets >> target.arch & 1)) return;
+    tw_ll_line(l, "call void %I(i32 0)", TW_LL_SCHED_BARRIER);
+    if (side == BEFORE_BARRIER) tw_ll_line(l, "call void %I(i16 0)", TW_LL_S_NOP);
+}
+
 void tw_ll_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     fence(l, op, "release");
+    guard_barrier(l, BEFORE_BARRIER);
     tw_ll_line(l, "call void %I()", TW_LL_S_BARRIER);
+    guard_barrier(l, BEHIND_BARRIER);
     fence(l, op, "acquire");
 }
 
@@ -330,12 +344,16 @@ void tw_ll_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
 void tw_ll_barrier_signal(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     fence(l, op, "release");
+    guard_barrier(l, BEFORE_BARRIER);
     tw_ll_line(l, "call void %I(i32 %d)", TW_LL_S_BARRIER_SIGNAL, WORKGROUP_BARRIER);
+    guard_barrier(l, BEHIND_BARRIER);
 }
 
 void tw_ll_barrier_wait(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
+    guard_barrier(l, BEFORE_BARRIER);
     tw_ll_line(l, "call void %I(i16 %d)", TW_LL_S_BARRIER_WAIT, WORKGROUP_BARRIER);
+    guard_barrier(l, BEHIND_BARRIER);
     fence(l, op, "acquire");
 }
 

@@ -561,7 +561,10 @@ define protected amdgpu_kernel void @direct_wgrad_depthwise_3x3_s1_bf16_r1_w4_v1
   %.t71 = getelementptr float, ptr addrspace(3) @.lds..401, i32 %.417
   store float %.44, ptr addrspace(3) %.t71, align 4
   fence syncscope("workgroup") release, !mmra !6
+  call void @llvm.amdgcn.sched.barrier(i32 0)
+  call void @llvm.amdgcn.s.nop(i16 0)
   call void @llvm.amdgcn.s.barrier()
+  call void @llvm.amdgcn.sched.barrier(i32 0)
   fence syncscope("workgroup") acquire, !mmra !6
   %.t72 = icmp slt i32 %.15, 9
   br i1 %.t72, label %.for10, label %.for10.end
@@ -609,6 +612,8 @@ declare ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1), i
 declare i16 @llvm.amdgcn.raw.ptr.buffer.load.i16(ptr addrspace(8), i32, i32, i32)
 declare float @llvm.amdgcn.raw.ptr.buffer.atomic.fadd.f32(float, ptr addrspace(8), i32, i32, i32)
 declare void @llvm.amdgcn.s.barrier()
+declare void @llvm.amdgcn.s.nop(i16)
+declare void @llvm.amdgcn.sched.barrier(i32)
 declare i32 @llvm.smin.i32(i32, i32)
 declare i32 @llvm.smax.i32(i32, i32)
 declare float @llvm.fma.f32(float, float, float)
