@@ -323,11 +323,11 @@ static void fence(tw_lowering *l, const tw_op *op, const char *order) {
  * behind the barrier. */
 typedef enum side { BEFORE_BARRIER, BEHIND_BARRIER } side;
 
-static void guard_barrier(tw_lowering *l, side side) {
+static void guard_barrier(tw_lowering *l, side of) {
     const tw_target target = l->kernel->target;
     if (!(l->flavor->guarded_barrier_targets >> target.arch & 1)) return;
     tw_ll_line(l, "call void %I(i32 0)", TW_LL_SCHED_BARRIER);
-    if (side == BEFORE_BARRIER) tw_ll_line(l, "call void %I(i16 0)", TW_LL_S_NOP);
+    if (of == BEFORE_BARRIER) tw_ll_line(l, "call void %I(i16 0)", TW_LL_S_NOP);
 }
 
 void tw_ll_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
