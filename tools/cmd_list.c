@@ -1,13 +1,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instances/instance.h"
+#include "instances/grid.h"
 #include "support/fail.h"
 #include "tools/cli.h"
 
+#define MAX_WORDS    64
+#define SPILLS_NAMED 10 /* kernels that a sweep complains about in words */
+
 typedef struct options {
     cli_output output;
-    const char *family, *grid, *arch;
+    const char *grid, *arch;
+    const char *words[MAX_WORDS]; /* an instance's name, or which configurations of a grid */
+    size_t word_count;
+    bool compile;
+    unsigned jobs;
+    unsigned spills_named;
 } options;
 
 static const struct argp_option argp_options[] = {
@@ -15,7 +23,20 @@ static const struct argp_option argp_options[] = {
      "every configuration of the tuning grids that the target admits, of all families whose names begin so",
      0},
     {"arch", 'a', "TARGET", 0, "the target of --grid (default: gfx1250)", 0},
+    {"compile", 'c', NULL, 0,
+     "compile every configuration of the grid with LLVM and count; fails (1) where one spills, uses scratch "
+     "or "
+     "does not compile",
+     0},
+    {"jobs", 'j', "N", 0, "compiles at a time (default: one a processor)", 0},
     {0}};
+
+static void parse_jobs(options *o, const char *argument, struct argp_state *state) {
+    uint64_t jobs;
+    if (!cli_parse_u64(argument, &jobs) || jobs < 1 || jobs > 256)
+        argp_error(state, "--jobs must be 1..256 (got %s)", argument);
+    o->jobs = (unsigned)jobs;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
@@ -23,13 +44,17 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
     case 'g': o->grid = argument; return 0;
     case 'a': o->arch = argument; return 0;
+    case 'c': o->compile = true; return 0;
+    case 'j': parse_jobs(o, argument, state); return 0;
     case ARGP_KEY_ARG:
-        if (o->family) argp_error(state, "one family at a time (got %s)", argument);
-        o->family = argument;
+        if (o->word_count == MAX_WORDS) argp_error(state, "too many words (got %s)", argument);
+        o->words[o->word_count++] = argument;
         return 0;
     case ARGP_KEY_END:
-        if (o->family && o->grid) argp_error(state, "--grid names the family already");
+        if (!o->grid && o->word_count > 1) argp_error(state, "one family at a time (got %s)", o->words[1]);
         if (o->arch && !o->grid) argp_error(state, "--arch goes with --grid");
+        if (o->compile && !o->grid) argp_error(state, "--compile goes with --grid");
+        if (o->jobs && !o->compile) argp_error(state, "--jobs goes with --compile");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -73,32 +98,114 @@ static int list_fields(const options *o, const tw_family *family) {
                            field_rows(rows, "problem", tw_family_problem_fields(family)));
 }
 
-/* The grids of all families whose names begin so; 0 rows where there is none. */
-static json_t *grid_rows(const char *prefix, tw_target target) {
-    json_t *rows = json_array();
-    tw_instance instance;
-    for (size_t f = 0; f < tw_family_count(); f++) {
-        const tw_family *family = tw_family_at(f);
-        if (strncmp(tw_family_name(family), prefix, strlen(prefix))) continue;
-        for (size_t place = 0; tw_family_grid_next(family, target, &place, &instance);) {
-            char label[TW_LABEL_MAX];
-            tw_instance_label(&instance, label);
-            char *words = tw_instance_words(&instance, false);
-            json_array_append_new(rows, json_pack("{s:s, s:s*}", "label", label, "words", words));
-            free(words);
-        }
-    }
-    return rows;
+static bool is_named(const tw_family *family, const char *prefix) {
+    return !strncmp(tw_family_name(family), prefix, strlen(prefix));
 }
 
-static int list_grid(const options *o, const char *prefix, tw_target target) {
+/* The configurations of a family's grid that have what the words say, added to the rows. */
+static tw_status add_grid(json_t *rows, const options *o, const tw_family *family, tw_target target,
+                          tw_diag *diag) {
+    tw_instance instance;
+    for (size_t place = 0; tw_family_grid_next(family, target, &place, &instance);) {
+        bool matches;
+        tw_status status = tw_grid_matches(&instance, o->words, o->word_count, &matches, diag);
+        if (status) return status;
+        if (!matches) continue;
+        char label[TW_LABEL_MAX];
+        tw_instance_label(&instance, label);
+        char *words = tw_instance_words(&instance, false);
+        json_array_append_new(rows, json_pack("{s:s, s:s*}", "label", label, "words", words));
+        free(words);
+    }
+    return TW_OK;
+}
+
+static int list_grid(const options *o, tw_target target, tw_diag *diag) {
     static const cli_column columns[] = {{"words", "words"}, {NULL, NULL}};
-    return cli_print_table(&o->output, columns, grid_rows(prefix, target));
+    json_t *rows = json_array();
+    tw_status status = TW_OK;
+    for (size_t f = 0; !status && f < tw_family_count(); f++)
+        if (is_named(tw_family_at(f), o->grid)) status = add_grid(rows, o, tw_family_at(f), target, diag);
+    if (!status) return cli_print_table(&o->output, columns, rows);
+    json_decref(rows);
+    return cli_finish(status, diag);
+}
+
+/* ---- compiles ---- */
+
+/* Says what is wrong with the first few. */
+static void name_spills(void *user, const tw_grid_kernel *kernel) {
+    options *o = user;
+    const tw_kernel_info *info = kernel->info;
+    if ((info && !tw_kernel_spills(info)) || o->spills_named == SPILLS_NAMED) return;
+    o->spills_named++;
+    char *words = tw_instance_words(kernel->instance, false);
+    fprintf(stderr, "%s: ", words ? words : kernel->label);
+    if (info) {
+        fprintf(stderr, "%u spilled VGPRs, %u spilled SGPRs, %u bytes of scratch\n", info->vgpr_spills,
+                info->sgpr_spills, info->scratch_bytes);
+    } else {
+        fprintf(stderr, "%s\n", kernel->error);
+    }
+    free(words);
+}
+
+static json_t *counts_row(const tw_family *family, const tw_grid_counts *c) {
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "family", tw_family_name(family),
+                     "configurations", (json_int_t)c->configurations, "compiled", (json_int_t)c->compiled,
+                     "spilling", (json_int_t)c->spilling, "spilled_sgprs", (json_int_t)c->sgpr_spills,
+                     "spilled_vgprs", (json_int_t)c->vgpr_spills, "scratch_bytes",
+                     (json_int_t)c->scratch_bytes, "most_vgprs", (json_int_t)c->most_vgprs, "seconds",
+                     (double)(c->nanoseconds / 100000000) / 10);
+}
+
+static int compile_grids(options *o, tw_target target, tw_compiler *compiler, tw_diag *diag) {
+    static const cli_column columns[] = {{"family", "family"},
+                                         {"configurations", "configurations"},
+                                         {"compiled", "compiled"},
+                                         {"spilling", "spilling"},
+                                         {"spilled_sgprs", "spilled SGPRs"},
+                                         {"spilled_vgprs", "spilled VGPRs"},
+                                         {"scratch_bytes", "scratch bytes"},
+                                         {"most_vgprs", "most VGPRs"},
+                                         {"seconds", "seconds"},
+                                         {NULL, NULL}};
+    json_t *rows = json_array();
+    size_t bad = 0, all = 0;
+    tw_status status = TW_OK;
+    const tw_grid_sweep sweep = {.compiler = compiler,
+                                 .target = target,
+                                 .jobs = o->jobs,
+                                 .words = o->words,
+                                 .word_count = o->word_count,
+                                 .visit = name_spills,
+                                 .user = o};
+    for (size_t f = 0; !status && f < tw_family_count(); f++) {
+        tw_grid_counts counts;
+        if (!is_named(tw_family_at(f), o->grid)) continue;
+        status = tw_grid_compile(tw_family_at(f), &sweep, &counts, diag);
+        json_array_append_new(rows, counts_row(tw_family_at(f), &counts));
+        all += counts.configurations;
+        bad += counts.spilling + counts.configurations - counts.compiled;
+    }
+    int code = cli_print_table(&o->output, columns, rows);
+    if (status) return cli_finish(status, diag);
+    if (!all) fprintf(stderr, "error: the target admits no such configuration\n");
+    return bad || !all ? CLI_FAILED : code;
+}
+
+static int compile_grid(options *o, tw_target target, tw_diag *diag) {
+    tw_compiler *compiler;
+    tw_status status = tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
+    if (status) return cli_finish(status, diag);
+    int code = compile_grids(o, target, compiler, diag);
+    tw_compiler_close(compiler);
+    return code;
 }
 
 static bool names_families(const char *prefix) {
     for (size_t f = 0; f < tw_family_count(); f++)
-        if (!strncmp(tw_family_name(tw_family_at(f)), prefix, strlen(prefix))) return *prefix;
+        if (is_named(tw_family_at(f), prefix)) return *prefix;
     return false;
 }
 
@@ -108,20 +215,24 @@ int cmd_list(int argc, char **argv) {
         .options = argp_options,
         .parser = parse,
         .children = children,
-        .args_doc = "[INSTANCE]",
-        .doc = "Lists the instance families, the keys of one, or the configurations of a tuning grid."};
+        .args_doc = "[INSTANCE]\n--grid FAMILY [KEY=VALUE...]",
+        .doc =
+            "Lists the instance families, the keys of one, or the configurations of a tuning grid: all, or "
+            "those with the given values. --compile compiles them and prints what came of it."};
     options o = {0};
     cli_parse(&argp, argc, argv, &o);
-    const char *name = o.grid ? o.grid : o.family;
+    const char *name = o.grid ? o.grid : o.word_count ? o.words[0] : NULL;
     if (!name) return list_families(&o);
     const tw_family *family = tw_family_find(name);
     if (!family && !(o.grid && names_families(name)))
         return cli_usage("list", "no instance is called '%s'; 'tilewright list' shows them", name);
-    if (o.family) return list_fields(&o, family);
+    if (!o.grid) return list_fields(&o, family);
     tw_diag *diag = tw_diag_new(NULL);
     tw_target target;
     tw_status status = tw_target_parse(o.arch ? o.arch : "gfx1250", &target, diag);
-    int code = cli_finish(status, diag);
+    int code = status      ? cli_finish(status, diag)
+               : o.compile ? compile_grid(&o, target, diag)
+                           : list_grid(&o, target, diag);
     tw_diag_free(diag);
-    return code == CLI_OK ? list_grid(&o, name, target) : code;
+    return code;
 }

@@ -6,12 +6,14 @@
  * large ones. */
 #include "tests/test.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "instances/direct_wgrad_depthwise_internal.h"
 #include "instances/direct_wgrad_image_internal.h"
 #include "instances/direct_wgrad_mfma_internal.h"
+#include "instances/grid.h"
 #include "instances/wgrad_slab.h"
 #include "jit/compile.h"
 #include "tests/instances/instance_text.h"
@@ -23,39 +25,69 @@ static struct {
     tw_compiler *compiler;
 } env;
 
-static void check_info(const char *label, const tw_kernel_info *info) {
-    if (info->vgpr_spills || info->sgpr_spills || info->scratch_bytes)
-        fail_msg("%s %s: %u VGPR spills, %u SGPR spills, %u bytes of scratch, %u AGPRs", env.target_name,
-                 label, info->vgpr_spills, info->sgpr_spills, info->scratch_bytes, info->agprs);
-    assert_int_equal(info->wave_size, env.target.wave_size);
-    assert_int_equal(info->kernarg_size, info->explicit_kernarg_size);
+/* The first thing that is wrong; "" where nothing is. Sweeps call from their loop, which no failed assertion
+ * may leave. */
+static char fault[1024];
+
+static void TW_PRINTF(2, 3) find_fault(const tw_grid_kernel *kernel, const char *format, ...) {
+    va_list list;
+    if (fault[0]) return;
+    int length = snprintf(fault, sizeof fault, "%s %s: ", env.target_name, kernel->label);
+    va_start(list, format);
+    vsnprintf(fault + length, sizeof fault - (size_t)length, format, list);
+    va_end(list);
 }
 
-static void check_mfma(const char *label, const tw_wgrad_mfma_spec *spec, const tw_kernel_info *info) {
+static void expect(const tw_grid_kernel *kernel, const char *what, uint32_t got, int64_t wanted) {
+    if (got != wanted) find_fault(kernel, "%s is %u, not %lld", what, got, (long long)wanted);
+}
+
+static void expect_most(const tw_grid_kernel *kernel, const char *what, uint32_t got, int64_t most) {
+    if (got > most) find_fault(kernel, "%s is %u, at most %lld", what, got, (long long)most);
+}
+
+static void check_mfma(const tw_grid_kernel *kernel, const tw_wgrad_mfma_spec *spec) {
     const mf_shape shape = tw_mf_shape(spec, env.target);
     const uint32_t budget = tw_arch_vgpr_budget(env.target, (uint32_t)shape.workgroup);
-    if (info->vgprs > budget)
-        fail_msg("%s %s: %u registers, at most %u", env.target_name, label, info->vgprs, budget);
-    assert_int_equal(info->max_workgroup, shape.workgroup);
-    assert_int_equal(info->lds_bytes, shape.lds_bytes);
+    expect_most(kernel, "VGPRs", kernel->info->vgprs, budget);
+    expect(kernel, "workgroup", kernel->info->max_workgroup, shape.workgroup);
+    expect(kernel, "LDS", kernel->info->lds_bytes, shape.lds_bytes);
 }
 
-static void check_depthwise(const char *label, const tw_wgrad_depthwise_spec *spec,
-                            const tw_kernel_info *info) {
-    assert_int_equal(info->agprs, 0);
+static void check_depthwise(const tw_grid_kernel *kernel, const tw_wgrad_depthwise_spec *spec) {
     const dw_shape shape = tw_dw_shape(spec, env.target);
-    if ((int)info->vgprs > shape.vgpr_limit)
-        fail_msg("%s %s: %u VGPRs, at most %d", env.target_name, label, info->vgprs, shape.vgpr_limit);
-    assert_int_equal(info->max_workgroup, shape.workgroup);
-    assert_int_equal(info->lds_bytes, tw_slab_lds_bytes(shape.group_rows, shape.kw, shape.vec, shape.lanes,
-                                                        shape.waves, spec->row_waves));
-    assert_true(info->lds_bytes <= tw_arch_get(env.target.arch)->lds_bytes);
+    expect(kernel, "AGPRs", kernel->info->agprs, 0);
+    expect_most(kernel, "VGPRs", kernel->info->vgprs, shape.vgpr_limit);
+    expect(kernel, "workgroup", kernel->info->max_workgroup, shape.workgroup);
+    expect(
+        kernel, "LDS", kernel->info->lds_bytes,
+        tw_slab_lds_bytes(shape.group_rows, shape.kw, shape.vec, shape.lanes, shape.waves, spec->row_waves));
+    expect_most(kernel, "LDS", kernel->info->lds_bytes, tw_arch_get(env.target.arch)->lds_bytes);
 }
 
-static void check_image(const tw_wgrad_image_spec *spec, const tw_kernel_info *info) {
+static void check_image(const tw_grid_kernel *kernel, const tw_wgrad_image_spec *spec) {
     const im_shape shape = tw_im_shape(spec, env.target);
-    assert_int_equal(info->max_workgroup, shape.threads);
-    assert_int_equal(info->lds_bytes, shape.lds_bytes);
+    expect(kernel, "workgroup", kernel->info->max_workgroup, shape.threads);
+    expect(kernel, "LDS", kernel->info->lds_bytes, shape.lds_bytes);
+}
+
+static void check(void *user, const tw_grid_kernel *kernel) {
+    const tw_kernel_info *info = kernel->info;
+    const char *family = tw_family_name(kernel->instance->family);
+    const void *spec = kernel->instance->spec;
+    (void)user;
+    if (!info) {
+        find_fault(kernel, "%s", kernel->error);
+        return;
+    }
+    if (tw_kernel_spills(info))
+        find_fault(kernel, "%u VGPR spills, %u SGPR spills, %u bytes of scratch, %u AGPRs", info->vgpr_spills,
+                   info->sgpr_spills, info->scratch_bytes, info->agprs);
+    expect(kernel, "wave size", info->wave_size, env.target.wave_size);
+    expect(kernel, "kernarg size", info->kernarg_size, info->explicit_kernarg_size);
+    if (!strcmp(family, "direct_wgrad_depthwise")) check_depthwise(kernel, spec);
+    if (!strcmp(family, "direct_wgrad_mfma")) check_mfma(kernel, spec);
+    if (!strcmp(family, "direct_wgrad_image")) check_image(kernel, spec);
 }
 
 static void compile_and_check(const tw_instance *instance) {
@@ -67,17 +99,12 @@ static void compile_and_check(const tw_instance *instance) {
     tw_code_object *object = NULL;
     if (!kernel || tw_compile(env.compiler, kernel, NULL, &object, diag))
         fail_msg("%s %s: %s", env.target_name, label, tw_context_diagnostics(ctx));
-    const tw_kernel_info *info = tw_code_object_kernel(object, label);
-    assert_non_null(info);
-    check_info(label, info);
-    if (!strcmp(tw_family_name(instance->family), "direct_wgrad_depthwise"))
-        check_depthwise(label, (const tw_wgrad_depthwise_spec *)instance->spec, info);
-    if (!strcmp(tw_family_name(instance->family), "direct_wgrad_mfma"))
-        check_mfma(label, (const tw_wgrad_mfma_spec *)instance->spec, info);
-    if (!strcmp(tw_family_name(instance->family), "direct_wgrad_image"))
-        check_image((const tw_wgrad_image_spec *)instance->spec, info);
+    const tw_grid_kernel result = {instance, label, tw_code_object_kernel(object, label), "no kernel"};
+    fault[0] = '\0';
+    check(NULL, &result);
     tw_code_object_release(object);
     tw_context_free(ctx);
+    if (fault[0]) fail_msg("%s", fault);
 }
 
 static void compile_words(const char *words) {
@@ -176,15 +203,26 @@ enum { GRID_SAMPLE = 120 };
 
 static void points_of_the_grids(void **state) {
     (void)state;
+    size_t compiled = 0;
+    fault[0] = '\0';
     for (size_t f = 0; f < tw_family_count(); f++) {
+        tw_grid_sweep sweep = {.compiler = env.compiler, .target = env.target, .jobs = 1, .visit = check};
+        tw_grid_counts counts;
         tw_instance instance;
-        size_t count = 0, cursor = 0, i = 0;
+        size_t count = 0, cursor = 0;
         while (tw_family_grid_next(tw_family_at(f), env.target, &cursor, &instance))
             count++;
-        const size_t step = count < 7 * GRID_SAMPLE ? 7 : count / GRID_SAMPLE;
-        for (cursor = 0; tw_family_grid_next(tw_family_at(f), env.target, &cursor, &instance); i++)
-            if (i % step == f % step) compile_and_check(&instance);
+        sweep.step = count < 7 * GRID_SAMPLE ? 7 : count / GRID_SAMPLE;
+        sweep.first = f % sweep.step;
+        assert_int_equal(tw_grid_compile(tw_family_at(f), &sweep, &counts, NULL), TW_OK);
+        assert_int_equal(counts.configurations,
+                         count > sweep.first ? (count - sweep.first + sweep.step - 1) / sweep.step : 0);
+        if (fault[0]) fail_msg("%s", fault);
+        assert_int_equal(counts.compiled, counts.configurations);
+        assert_int_equal(counts.spilling, 0);
+        compiled += counts.compiled;
     }
+    assert_true(compiled > 100);
 }
 
 static int open_env(void **state) {

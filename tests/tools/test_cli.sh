@@ -39,6 +39,19 @@ expect list_keys 0 '^r_split' "$tilewright" list direct_wgrad_depthwise
 expect list_unknown 2 "no instance is called 'nothing'" "$tilewright" list nothing
 expect list_grids 0 'direct_wgrad_reduce kh=8' "$tilewright" list --grid direct_wgrad --arch gfx1250
 expect list_grid 0 'kh=7' "$tilewright" list --grid direct_wgrad_depthwise --arch gfx1250
+expect list_grid_words 0 'kh=7 kw=7 ' "$tilewright" list --grid direct_wgrad_depthwise --arch gfx1250 kh=7 dtype=f16
+if grep -Eq 'kh=3|bf16' "$root/out"; then fail list_grid_only; else pass list_grid_only; fi
+expect list_grid_bad_word 1 'a word must name a field of direct_wgrad_reduce \(got depth=1\)' "$tilewright" list --grid direct_wgrad_reduce depth=1
+few="direct_wgrad_reduce kh=3 kw=3 waves=4 out_dtype=f32"
+# shellcheck disable=SC2086
+expect list_compile 0 '^direct_wgrad_reduce +[1-9][0-9]* .* 0 +0 +0 +0 +[1-9]' "$tilewright" list --grid $few --arch gfx1201 --compile --jobs 2
+# shellcheck disable=SC2086
+expect list_compile_json 0 '"spilling": 0' "$tilewright" list --grid $few --compile --json
+expect list_compile_nothing 1 'admits no such configuration' "$tilewright" list --grid direct_wgrad_mfma --arch gfx1250 --compile
+expect list_compile_alone 2 'compile goes with --grid' "$tilewright" list --compile
+expect list_jobs_alone 2 'jobs goes with --compile' "$tilewright" list --grid direct_wgrad_reduce --jobs 2
+expect list_jobs_zero 2 'jobs must be 1..256 \(got 0\)' "$tilewright" list --grid direct_wgrad_reduce --compile --jobs 0
+expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce direct_wgrad_mfma
 
 # shellcheck disable=SC2086
 {
