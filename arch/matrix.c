@@ -9,6 +9,7 @@ typedef enum input_map {
 #define OUTPUT(...)
 #define ATOM(...)
 #define UNIT(...)
+#define SPARSE(...)
 #include "arch/matrix.def"
 } input_map;
 
@@ -17,6 +18,7 @@ typedef enum output_map {
 #define OUTPUT(name, rows, columns, blocks) OUT_##name,
 #define ATOM(...)
 #define UNIT(...)
+#define SPARSE(...)
 #include "arch/matrix.def"
 } output_map;
 
@@ -33,6 +35,7 @@ static const operand_map inputs[] = {
 #define OUTPUT(...)
 #define ATOM(...)
 #define UNIT(...)
+#define SPARSE(...)
 #include "arch/matrix.def"
 };
 
@@ -42,6 +45,7 @@ static const operand_map outputs[] = {
     [OUT_##name] = {LANE_MAP(rows, columns), LIST_LENGTH(blocks), {BARE blocks}},
 #define ATOM(...)
 #define UNIT(...)
+#define SPARSE(...)
 #include "arch/matrix.def"
 };
 
@@ -51,9 +55,10 @@ struct tw_matrix_atom {
     const char *name;
     uint16_t blocks, m, n, k;
     tw_matrix_format a, b, c, d;
-    input_map input;
+    input_map input; /* of A */
+    input_map input_b, index;
     output_map output;
-    bool listed;
+    bool listed, sparse;
 };
 
 static const tw_matrix_atom atoms[] = {
@@ -61,12 +66,30 @@ static const tw_matrix_atom atoms[] = {
 #define INPUT(...)
 #define OUTPUT(...)
 #define ATOM(archs, wave, name, m, n, k, a, b, d, input, output) \
-    UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, d, d, input, output, true)
+    UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, d, d, input, input, input, output, true, false)
 #define UNIT(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output) \
-    UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output, false)
-#define UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output, listed)                 \
-    {archs,         wave,          name,       blocks,       m,     n, k, TW_MATRIX_##a, TW_MATRIX_##b, \
-     TW_MATRIX_##c, TW_MATRIX_##d, IN_##input, OUT_##output, listed},
+    UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, input, input, output, false, false)
+#define SPARSE(archs, wave, name, m, n, k, a, b, c, d, input, input_b, index, output) \
+    UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, c, d, input, input_b, index, output, false, true)
+#define UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, input_b, index, output, listed, \
+                 sparse)                                                                                \
+    {archs,                                                                                             \
+     wave,                                                                                              \
+     name,                                                                                              \
+     blocks,                                                                                            \
+     m,                                                                                                 \
+     n,                                                                                                 \
+     k,                                                                                                 \
+     TW_MATRIX_##a,                                                                                     \
+     TW_MATRIX_##b,                                                                                     \
+     TW_MATRIX_##c,                                                                                     \
+     TW_MATRIX_##d,                                                                                     \
+     IN_##input,                                                                                        \
+     IN_##input_b,                                                                                      \
+     IN_##index,                                                                                        \
+     OUT_##output,                                                                                      \
+     listed,                                                                                            \
+     sparse},
 #include "arch/matrix.def"
 };
 #define ATOMS (sizeof atoms / sizeof atoms[0])
@@ -120,7 +143,12 @@ uint32_t tw_matrix_atom_targets(const char *name) {
 }
 
 static const operand_map *map_of(const tw_matrix_atom *atom, tw_matrix_operand operand) {
-    return operand == TW_MATRIX_D ? &outputs[atom->output] : &inputs[atom->input];
+    switch (operand) {
+    case TW_MATRIX_D: return &outputs[atom->output];
+    case TW_MATRIX_B: return &inputs[atom->input_b];
+    case TW_MATRIX_INDEX: return &inputs[atom->index];
+    default: return &inputs[atom->input];
+    }
 }
 
 /* Up to the highest bit that the map names: one below it that it leaves out counts too. */
@@ -136,7 +164,8 @@ static uint16_t slots_of(const operand_map *map) {
 }
 
 tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom) {
-    uint16_t in = slots_of(map_of(atom, TW_MATRIX_A)), out = slots_of(map_of(atom, TW_MATRIX_D));
+    uint16_t a = slots_of(map_of(atom, TW_MATRIX_A)), b = slots_of(map_of(atom, TW_MATRIX_B)),
+             out = slots_of(map_of(atom, TW_MATRIX_D));
     return (tw_matrix_info){.name = atom->name,
                             .wave_size = atom->wave_size,
                             .m = atom->m,
@@ -146,7 +175,8 @@ tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom) {
                             .a = atom->a,
                             .b = atom->b,
                             .d = atom->d,
-                            .slots = {in, in, out},
+                            .slots = {a, b, out},
+                            .sparse = atom->sparse,
                             .c = atom->c};
 }
 
@@ -159,9 +189,12 @@ tw_lane_map tw_matrix_lane_map(const tw_matrix_atom *atom, tw_matrix_operand ope
     return b;
 }
 
+static bool has_operand(const tw_matrix_atom *atom, tw_matrix_operand operand) {
+    return atom && ((unsigned)operand <= TW_MATRIX_D || (operand == TW_MATRIX_INDEX && atom->sparse));
+}
+
 static bool holds(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane, unsigned slot) {
-    return atom && (unsigned)operand <= TW_MATRIX_D && lane < atom->wave_size &&
-           slot < slots_of(map_of(atom, operand));
+    return has_operand(atom, operand) && lane < atom->wave_size && slot < slots_of(map_of(atom, operand));
 }
 
 tw_status tw_matrix_element(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane,
@@ -190,9 +223,10 @@ tw_status tw_matrix_block(const tw_matrix_atom *atom, tw_matrix_operand operand,
 
 tw_status tw_matrix_place(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned block, unsigned row,
                           unsigned column, unsigned *lane, unsigned *slot) {
-    if (!atom || (unsigned)operand > TW_MATRIX_D || block >= atom->blocks ||
-        row >= (operand == TW_MATRIX_B ? atom->k : atom->m) ||
-        column >= (operand == TW_MATRIX_A ? atom->k : atom->n))
+    if (!has_operand(atom, operand) || block >= atom->blocks) return TW_ERR_USAGE;
+    bool of_a = operand == TW_MATRIX_A || operand == TW_MATRIX_INDEX;
+    unsigned a_columns = atom->sparse ? atom->k / 2u : atom->k;
+    if (row >= (operand == TW_MATRIX_B ? atom->k : atom->m) || column >= (of_a ? a_columns : atom->n))
         return TW_ERR_USAGE;
     tw_lane_map map = tw_matrix_lane_map(atom, operand), blocks = block_map(map_of(atom, operand));
     unsigned block_lane, block_slot;

@@ -13,7 +13,9 @@ extern "C" {
 typedef enum tw_matrix_operand {
     TW_MATRIX_A = 0,
     TW_MATRIX_B,
-    TW_MATRIX_D
+    TW_MATRIX_D,
+    TW_MATRIX_INDEX  /* of a sparse A: an entry of two bits for each of its elements, at the same row and
+                        column */
 } tw_matrix_operand; /* C is laid out as D */
 
 typedef enum tw_matrix_format {
@@ -39,10 +41,12 @@ TW_API unsigned tw_matrix_format_bits(tw_matrix_format format);
 
 typedef struct tw_matrix_atom tw_matrix_atom;
 
-/* D (m x n) = A (m x k) * B (k x n) + C. */
+/* D (m x n) = A (m x k) * B (k x n) + C. Of a sparse A a lane has two elements for each four k, so its
+ * columns are k / 2; column c belongs to row 4 * (c / 2) + entry of B. */
 typedef struct tw_matrix_info {
     const char *name; /* the intrinsic's stem, e.g. "wmma.f32.16x16x32.f16" */
     uint8_t wave_size;
+    uint8_t sparse; /* 1: A is */
     uint16_t m, n, k;
     uint16_t blocks; /* independent products in one instruction */
     tw_matrix_format a, b, d;
@@ -62,7 +66,7 @@ TW_API uint32_t tw_matrix_atom_targets(const char *name);
 TW_API const tw_matrix_atom *tw_matrix_unit_by_name(tw_target target, const char *name);
 TW_API tw_matrix_info tw_matrix_atom_info(const tw_matrix_atom *atom);
 /* Which element lane `lane`, slot `slot` (counted from bit 0 of the first register) holds: row and column of
- * A (m x k), B (k x n) or D (m x n). TW_ERR_USAGE when lane or slot is out of range. */
+ * A (m x k; the index too), B (k x n) or D (m x n). TW_ERR_USAGE when lane or slot is out of range. */
 TW_API tw_status tw_matrix_element(const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned lane,
                                    unsigned slot, unsigned *row, unsigned *column);
 /* Which of the products that element belongs to; 0 where there is one. */

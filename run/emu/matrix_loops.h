@@ -222,4 +222,25 @@ static bool multiply(const emu_matrix *x, const float *a, const float *b, float 
     return nan;
 }
 
-const emu_matrix_loops MATRIX_LOOPS = {widen, multiply};
+/* Each row takes rows of B of its own. */
+static bool multiply_sparse(const emu_matrix *x, const float *a, const float *b,
+                            const emu_matrix_choice *choice, float *d) {
+    bool nan = false;
+    for (unsigned row = 0; row < x->m; row++) {
+        for (unsigned first = 0; first < x->n; first += 16) {
+            float sum[16], *to = d + x->d_row[row] + first;
+            memcpy(sum, to, sizeof sum);
+            for (unsigned k = 0; k < x->k; k++) {
+                const float v = a[x->a_row[row] + x->a_k[k]], *from = b + choice->k[row][k] + first;
+                for (unsigned j = 0; j < 16; j++)
+                    sum[j] = __builtin_fmaf(v, from[j], sum[j]);
+            }
+            for (unsigned j = 0; j < 16; j++)
+                nan |= sum[j] != sum[j];
+            memcpy(to, sum, sizeof sum);
+        }
+    }
+    return nan;
+}
+
+const emu_matrix_loops MATRIX_LOOPS = {widen, multiply, multiply_sparse};
