@@ -159,12 +159,13 @@ static uint8_t operand_words(const emu_matrix_operand *o) {
 static void bind_registers(emu_binding *b, const emu_matrix *x, tw_matrix_format c) {
     emu_inst *i = b->out;
     static const uint8_t CONSTANT[TW_MATRIX_FORMAT_COUNT] = {T_F16, T_BF16, T_F32, 0, 0, 0, T_B32, T_F64};
-    tw_emu_bind_register(b, 0, operand_words(&x->d), 3, &i->d);
+    tw_emu_bind_register(b, 0, operand_words(x->sparse ? &x->c : &x->d), 3, &i->d);
     tw_emu_bind_register(b, 1, operand_words(&x->a), 0, &i->s[0]);
     tw_emu_bind_register(b, 2, operand_words(&x->b), 1, &i->s[1]);
     if (b->reason) return;
     if (x->sparse) {
-        tw_emu_bind_register(b, 0, operand_words(&x->c), 3, &i->s[2]);
+        i->s[2] = i->d;
+        i->d.words = operand_words(&x->d); /* of bf16f32 the lower half of C's */
     } else if (b->text->operands > 3 && b->text->operand[3].kind == EMU_TEXT_REGISTER) {
         tw_emu_bind_register(b, 3, operand_words(&x->c), 2, &i->s[2]);
     } else {

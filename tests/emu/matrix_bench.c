@@ -276,11 +276,12 @@ const instruction *matrix_find(const bench *x, const char *mnemonic) {
 }
 
 void matrix_start(bench *x, const char *target) {
+    size_t length = strcspn(target, ":");
     memset(x, 0, sizeof *x);
     x->bit = 1;
-    for (unsigned k = 0; strcmp(MATRIX_TARGETS[k], target); k++)
+    for (unsigned k = 0; strncmp(MATRIX_TARGETS[k], target, length) || MATRIX_TARGETS[k][length]; k++)
         x->bit *= 2;
-    x->wave = x->bit & (GFX90A | _940) ? 64 : 32;
+    x->wave = target[length] || x->bit & (GFX90A | _940) ? 64 : 32;
     x->h.target = target;
     matrix_fnuz = x->bit == GFX942;
 }

@@ -88,17 +88,8 @@ static void maps(void **state) {
 /* ---- all instructions of a target in one object ---- */
 
 static void open_bench(bench *x, const char *name) {
-    char target[32];
-    memset(x, 0, sizeof *x);
-    snprintf(target, sizeof target, "%s", name);
-    char *colon = strchr(target, ':');
-    if (colon) *colon = 0;
-    x->bit = 1;
-    for (unsigned k = 0; strcmp(MATRIX_TARGETS[k], target); k++)
-        x->bit *= 2;
-    x->wave = colon || x->bit & (GFX90A | _940) ? 64 : 32;
-    matrix_fnuz = x->bit == GFX942;
     tw_strbuf ir;
+    matrix_start(x, name);
     tw_strbuf_init(&ir, NULL);
     tw_strbuf_append(&ir, MATRIX_HEAD);
     for (unsigned n = 0; n < MATRIX_COUNT; n++) {
@@ -106,8 +97,7 @@ static void open_bench(bench *x, const char *name) {
         matrix_append_kernel(&ir, &MATRIX_TABLE[n], n, matrix_plain_kind(&MATRIX_TABLE[n]), "");
         if (x->bit & (GFX90A | _940)) matrix_append_kernel(&ir, &MATRIX_TABLE[n], n, 'a', "");
     }
-    if (colon) *colon = ':';
-    harness_open_object(&x->h, matrix_compile(target, tw_strbuf_text(&ir), ir.length), name);
+    harness_open_object(&x->h, matrix_compile(name, tw_strbuf_text(&ir), ir.length), name);
     tw_strbuf_free(&ir);
     x->a = harness_buffer(&x->h, "a", NULL, sizeof x->ra.w);
     x->b = harness_buffer(&x->h, "b", NULL, sizeof x->rb.w);

@@ -44,7 +44,7 @@ static unsigned index_words(const sparse *s) {
 /* ---- kernels ---- */
 
 static void append_sparse(tw_strbuf *ir, const sparse *s, unsigned number, const char *more) {
-    unsigned wd = matrix_words(&s->t, 'd');
+    unsigned wd = matrix_words(&s->t, 'c'); /* the result overwrites C */
     tw_strbuf_printf(
         ir,
         "define amdgpu_kernel void @s%u(ptr addrspace(1) %%d, ptr addrspace(1) %%a, ptr addrspace(1) %%b, "
@@ -60,7 +60,7 @@ static void append_sparse(tw_strbuf *ir, const sparse *s, unsigned number, const
     tw_strbuf_printf(ir,
                      " asm sideeffect \"s_nop 15\\0As_nop 15\\0A%s $0, $1, $2, $3%s%s\\0As_nop 15\\0As_nop "
                      "15\", \"=v,v,v,v,0\"(",
-                     s->t.mnemonic, s->t.modifiers, more);
+                     s->t.mnemonic, more, s->t.modifiers);
     matrix_append_type(ir, a_words(s));
     tw_strbuf_append(ir, " %va, ");
     matrix_append_type(ir, matrix_words(&s->t, 'b'));
@@ -112,6 +112,7 @@ static void clear_sparse(sparse_bench *y, const sparse *s) {
     memset(CHOICE, 0, sizeof CHOICE);
     y->x.ra.words = a_words(s);
     y->rx.words = index_words(s);
+    y->x.rd.words = y->x.rc.words;
 }
 
 /* The entries of the index go to set `set` of their register. */
@@ -201,9 +202,9 @@ static void one_hot(void **state) {
     harness_close(&y.x.h);
 }
 
-static const sparse *find_sparse(const char *mnemonic) {
+static const sparse *find_sparse(const char *mnemonic, unsigned wave) {
     for (unsigned n = 0; n < COUNT; n++)
-        if (!strcmp(TABLE[n].t.mnemonic, mnemonic)) return &TABLE[n];
+        if (!strcmp(TABLE[n].t.mnemonic, mnemonic) && (!wave || TABLE[n].t.wave == wave)) return &TABLE[n];
     fail_msg("no %s", mnemonic);
     return NULL;
 }
@@ -216,11 +217,16 @@ static void sets_are_selected(void **state) {
     } CASES[] = {{"gfx942", "v_smfmac_f32_16x16x32_f16", " abid:3", 3},
                  {"gfx942", "v_smfmac_f32_32x32x16_bf16", " abid:2", 2},
                  {"gfx942", "v_smfmac_f32_16x16x32_f16", " cbsz:1 abid:2", 0},
-                 {"gfx950", "v_smfmac_i32_32x32x32_i8", " abid:1", 1}};
+                 {"gfx950", "v_smfmac_i32_32x32x32_i8", " abid:1", 1},
+                 {"gfx1201", "v_swmmac_f32_16x16x32_bf16", " index_key:1", 1},
+                 {"gfx1200", "v_swmmac_f32_16x16x32_fp8_bf8", " index_key:1", 1},
+                 {"gfx1200:wave64", "v_swmmac_f16_16x16x32_f16", " index_key:3", 3},
+                 {"gfx1201:wave64", "v_swmmac_f32_16x16x32_bf8_fp8", " index_key:2", 2},
+                 {"gfx1201:wave64", "v_swmmac_i32_16x16x64_iu4", " index_key:1", 1}};
     uint32_t seed = 33;
     (void)state;
     for (unsigned c = 0; c < sizeof CASES / sizeof CASES[0]; c++) {
-        const sparse *s = find_sparse(CASES[c].mnemonic);
+        const sparse *s = find_sparse(CASES[c].mnemonic, strchr(CASES[c].target, ':') ? 64 : 0);
         sparse_bench y;
         open_sparse(&y, CASES[c].target, s, CASES[c].more);
         clear_sparse(&y, s);
@@ -235,21 +241,44 @@ static void sets_are_selected(void **state) {
 }
 
 static void unknown_sets_are_refused(void **state) {
-    const sparse *s = find_sparse("v_smfmac_f32_16x16x64_f16");
-    sparse_bench y;
+    static const char *const CASES[][3] = {{"gfx950", "v_smfmac_f32_16x16x64_f16", " abid:1"},
+                                           {"gfx1250", "v_swmmac_f32_16x16x64_f16", " index_key:1"},
+                                           {"gfx1250", "v_swmmac_i32_16x16x128_iu8", " index_key:1"}};
     (void)state;
-    open_sparse(&y, "gfx950", s, " abid:1");
-    char name[16];
-    snprintf(name, sizeof name, "s%u", (unsigned)(s - TABLE));
-    assert_int_equal(TRY(&y.x.h, name, 1, 64, PTR(y.x.d), PTR(y.x.a), PTR(y.x.b), PTR(y.x.c), PTR(y.index)),
-                     TW_ERR_DEVICE);
-    assert_non_null(strstr(tw_diag_text(y.x.h.diag), "a set of indices that is not known"));
+    for (unsigned c = 0; c < 3; c++) {
+        const sparse *s = find_sparse(CASES[c][1], 0);
+        sparse_bench y;
+        char name[16];
+        open_sparse(&y, CASES[c][0], s, CASES[c][2]);
+        snprintf(name, sizeof name, "s%u", (unsigned)(s - TABLE));
+        assert_int_equal(
+            TRY(&y.x.h, name, 1, y.x.wave, PTR(y.x.d), PTR(y.x.a), PTR(y.x.b), PTR(y.x.c), PTR(y.index)),
+            TW_ERR_DEVICE);
+        assert_non_null(strstr(tw_diag_text(y.x.h.diag), "a set of indices that is not known"));
+        harness_close(&y.x.h);
+    }
+}
+
+/* bf16f32: C fills eight registers, D the lower four of them. */
+static void upper_registers_stay(void **state) {
+    const sparse *s = find_sparse("v_swmmac_bf16f32_16x16x64_bf16", 0);
+    sparse_bench y;
+    uint32_t seed = 34;
+    (void)state;
+    open_sparse(&y, "gfx1250", s, "");
+    clear_sparse(&y, s);
+    fill_sparse(s, &seed);
+    load_sparse(&y, s, 0);
+    run_sparse(&y, s);
+    check_sparse(&y, s, "bf16f32");
+    for (unsigned w = 0; w < 32 * 8; w++)
+        if (w % 8 >= 4) assert_int_equal(y.x.rd.w[w], y.x.rc.w[w]);
     harness_close(&y.x.h);
 }
 
 /* An infinity times zero, and a NaN. */
 static void nans(void **state) {
-    const sparse *s = find_sparse("v_smfmac_f32_16x16x32_f16");
+    const sparse *s = find_sparse("v_smfmac_f32_16x16x32_f16", 0);
     sparse_bench y;
     (void)state;
     open_sparse(&y, "gfx942", s, "");
@@ -326,9 +355,10 @@ static void maps(void **state) {
 }
 
 int main(void) {
-    static char names[][16] = {"gfx942", "gfx950"};
+    static char names[][16] = {"gfx942",  "gfx950",         "gfx1200", "gfx1200:wave64",
+                               "gfx1201", "gfx1201:wave64", "gfx1250"};
     enum { TARGETS = sizeof names / sizeof names[0] };
-    struct CMUnitTest tests[2 * TARGETS + 4];
+    struct CMUnitTest tests[2 * TARGETS + 5];
     size_t count = 0;
     for (unsigned k = 0; k < TARGETS; k++) {
         tests[count++] = (struct CMUnitTest){names[k], random_integers, NULL, NULL, names[k]};
@@ -337,6 +367,7 @@ int main(void) {
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(maps);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(sets_are_selected);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(unknown_sets_are_refused);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(upper_registers_stay);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(nans);
     return _cmocka_run_group_tests("sparse matrices", tests, count, NULL, NULL);
 }
