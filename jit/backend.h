@@ -33,8 +33,13 @@ typedef struct tw_backend_functions {
 } tw_backend_functions;
 
 tw_status tw_llvm_backend_open(tw_backend **out, tw_diag *diag);
-/* TW_ERR_NOT_FOUND where no comgr can be opened. */
-tw_status tw_comgr_backend_open(tw_backend **out, tw_diag *diag);
+/* The library at `path`, or with NULL the one that is found. TW_ERR_NOT_FOUND where none can be opened. */
+tw_status tw_comgr_backend_open(const char *path, tw_backend **out, tw_diag *diag);
+/* opt, llc and ld.lld in a folder. TW_ERR_NOT_FOUND where one is missing or of no release with a flavor. */
+tw_status tw_tools_backend_open(const char *folder, tw_backend **out, tw_diag *diag);
+
+/* The target's modes as LLVM's list of features, "+wavefrontsize32,-xnack". */
+void tw_target_features(tw_target target, char *text, size_t size);
 
 /* The cache in its usual folder, opened at the first call; NULL where that failed, which the first caller's
  * `diag` is warned of. It lives as long as the compiler. */

@@ -16,6 +16,7 @@
 #include "jit/backend.h"
 #include "jit/code_object_internal.h"
 #include "jit/comgr_abi.h"
+#include "jit/compile_log.h"
 #include "support/fail.h"
 #include "support/strbuf.h"
 
@@ -51,12 +52,12 @@ static void *try_open(const char *path, tw_strbuf *tried) {
     return library;
 }
 
-static void *open_library(tw_diag *diag) {
+static void *open_library(const char *path_or_null, tw_diag *diag) {
     static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};
     tw_strbuf tried, path;
     tw_strbuf_init(&tried, NULL);
     tw_strbuf_init(&path, NULL);
-    const char *chosen = secure_getenv("TILEWRIGHT_COMGR");
+    const char *chosen = path_or_null ? path_or_null : secure_getenv("TILEWRIGHT_COMGR");
     const char *rocm = secure_getenv("ROCM_PATH");
     const char *folders[] = {rocm && rocm[0] ? rocm : "/opt/rocm", "/opt/rocm", NULL};
     void *library = NULL;
@@ -181,37 +182,11 @@ static tw_status take_output(const action *a, comgr_kind kind, uint8_t **bytes, 
     return failed(a, got, "cannot read the result");
 }
 
-/* A line of the log is "FILE:LINE:COLUMN: error: TEXT" or "error: TEXT", where FILE is in a folder of comgr's
- * own; source lines with a caret below follow, which nobody can place without that file. */
-static void report_line(const action *a, const char *line) {
-    static const char *const words[] = {"error: ", "warning: ", "note: "};
-    const char *identity = a->backend->identity;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *word = strstr(line, words[i]);
-        if (!word || (word > line && word[-1] != ' ')) continue;
-        const char *text = word + strlen(words[i]);
-        unsigned row = 0, column = 0;
-        if (sscanf(line, "%*[^:]:%u:%u: ", &row, &column) != 2) row = column = 0;
-        if (i == 0) {
-            tw_fail_at(a->job->diag, TW_ERR_COMPILE, row ? "kernel.ll" : identity, row, column, "%s", text);
-        } else if (i == 1) {
-            tw_warn(a->job->diag, identity, "%s", text);
-        } else {
-            tw_note(a->job->diag, identity, "%s", text);
-        }
-        return;
-    }
-}
-
 static void report_log(const action *a) {
     uint8_t *log;
     size_t size;
     if (take_output(a, COMGR_KIND_LOG, &log, &size) || !log) return;
-    for (char *line = (char *)log, *next; line && *line; line = next) {
-        next = strchr(line, '\n');
-        if (next) *next++ = '\0';
-        if (*line) report_line(a, line);
-    }
+    tw_compile_log_report((char *)log, a->backend->identity, a->job->diag);
     free(log);
 }
 
@@ -378,14 +353,14 @@ static const tw_backend_functions comgr_backend_functions = {
     TW_COMPILER_COMGR, comgr_serves, comgr_compile, NULL, comgr_close,
 };
 
-tw_status tw_comgr_backend_open(tw_backend **out, tw_diag *diag) {
+tw_status tw_comgr_backend_open(const char *library, tw_backend **out, tw_diag *diag) {
     *out = NULL;
     comgr_backend *b = calloc(1, sizeof *b);
     if (!b) return tw_fail_no_memory(diag);
     b->base.functions = &comgr_backend_functions;
     b->base.identity = b->identity;
     size_t major = 0, minor = 0;
-    b->library = open_library(diag);
+    b->library = open_library(library, diag);
     tw_status status = b->library ? find_functions(b, diag) : TW_ERR_NOT_FOUND;
     if (!status) {
         b->call.get_version(&major, &minor);

@@ -13,8 +13,9 @@
 #define DEFAULT_OPT_LEVEL 3
 
 struct tw_compiler {
-    tw_backend *comgr, *llvm; /* in the order of preference; NULL where not open */
-    pthread_mutex_t lock;     /* of what follows */
+    tw_backend *backends[2]; /* in the order of preference */
+    size_t count;
+    pthread_mutex_t lock; /* of what follows */
     bool tried_cache;
     tw_cache *cache; /* in its usual folder */
 };
@@ -25,27 +26,42 @@ uint64_t tw_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Where comgr is a choice and not a demand, its absence is no error; but a library that the user named and
- * that does not open is worth a word. */
-static void open_comgr_if_any(tw_compiler *compiler, tw_diag *diag) {
-    tw_diag *reasons = tw_diag_new(NULL);
-    if (tw_comgr_backend_open(&compiler->comgr, reasons) && secure_getenv("TILEWRIGHT_COMGR"))
-        tw_warn(diag, "TILEWRIGHT_COMGR", "%s", reasons ? tw_diag_first_error(reasons) : "out of memory");
-    tw_diag_free(reasons);
+static tw_status open_backend(tw_compiler *compiler, tw_compiler_kind kind, const char *path, tw_diag *diag) {
+    tw_backend **place = &compiler->backends[compiler->count];
+    tw_status status = kind == TW_COMPILER_COMGR   ? tw_comgr_backend_open(path, place, diag)
+                       : kind == TW_COMPILER_TOOLS ? tw_tools_backend_open(path, place, diag)
+                                                   : tw_llvm_backend_open(place, diag);
+    compiler->count += !status;
+    return status;
 }
 
-tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *diag) {
-    if (!out) return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: out must not be NULL");
-    *out = NULL;
-    if (kind != TW_COMPILER_AUTO && kind != TW_COMPILER_LLVM && kind != TW_COMPILER_COMGR)
-        return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: kind must be 0..2 (got %d)", (int)kind);
+/* The comgr that is a choice and not a demand, where its LLVM is not older than ours: its absence is no
+ * error, but a library that the user named and that does not open is worth a word. */
+static void open_comgr_if_good(tw_compiler *compiler, tw_diag *diag) {
+    const char *named = secure_getenv("TILEWRIGHT_COMGR");
+    bool is_named = named && named[0];
+    tw_diag *reasons = tw_diag_new(NULL);
+    tw_status status = open_backend(compiler, TW_COMPILER_COMGR, NULL, reasons);
+    if (status && is_named)
+        tw_warn(diag, "TILEWRIGHT_COMGR", "%s", reasons ? tw_diag_first_error(reasons) : "out of memory");
+    tw_diag_free(reasons);
+    if (status) return;
+    tw_backend *llvm = compiler->backends[0], *comgr = compiler->backends[1];
+    if (is_named || comgr->flavor >= llvm->flavor) {
+        compiler->backends[0] = comgr;
+        compiler->backends[1] = llvm;
+    } else {
+        comgr->functions->close(comgr);
+        compiler->count--;
+    }
+}
+
+static tw_status open_compiler(tw_compiler_kind kind, const char *path, tw_compiler **out, tw_diag *diag) {
     tw_compiler *compiler = calloc(1, sizeof *compiler);
     if (!compiler) return tw_fail_no_memory(diag);
     pthread_mutex_init(&compiler->lock, NULL);
-    tw_status status = TW_OK;
-    if (kind == TW_COMPILER_COMGR) status = tw_comgr_backend_open(&compiler->comgr, diag);
-    if (kind == TW_COMPILER_AUTO) open_comgr_if_any(compiler, diag);
-    if (kind != TW_COMPILER_COMGR) status = tw_llvm_backend_open(&compiler->llvm, diag);
+    tw_status status = open_backend(compiler, kind, path, diag);
+    if (!status && kind == TW_COMPILER_AUTO) open_comgr_if_good(compiler, diag);
     if (status) {
         tw_compiler_close(compiler);
         return status;
@@ -54,10 +70,27 @@ tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *di
     return TW_OK;
 }
 
+tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *diag) {
+    if (!out) return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: out must not be NULL");
+    *out = NULL;
+    if (kind != TW_COMPILER_AUTO && kind != TW_COMPILER_LLVM && kind != TW_COMPILER_COMGR)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open: kind must be 0..2 (got %d)", (int)kind);
+    return open_compiler(kind, NULL, out, diag);
+}
+
+tw_status tw_compiler_open_path(tw_compiler_kind kind, const char *path, tw_compiler **out, tw_diag *diag) {
+    if (!out || !path)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open_path: path and out must not be NULL");
+    *out = NULL;
+    if (kind != TW_COMPILER_COMGR && kind != TW_COMPILER_TOOLS)
+        return tw_fail(diag, TW_ERR_USAGE, "tw_compiler_open_path: kind must be 2 or 3 (got %d)", (int)kind);
+    return open_compiler(kind, path, out, diag);
+}
+
 void tw_compiler_close(tw_compiler *compiler) {
     if (!compiler) return;
-    if (compiler->comgr) compiler->comgr->functions->close(compiler->comgr);
-    if (compiler->llvm) compiler->llvm->functions->close(compiler->llvm);
+    for (size_t i = 0; i < compiler->count; i++)
+        compiler->backends[i]->functions->close(compiler->backends[i]);
     tw_cache_close(compiler->cache);
     pthread_mutex_destroy(&compiler->lock);
     free(compiler);
@@ -84,16 +117,14 @@ static tw_status choose_backend(const tw_compiler *compiler, tw_target target, c
         return tw_fail(diag, TW_ERR_USAGE,
                        "the target must come from tw_target_parse (got arch %d, wave size %u)",
                        (int)target.arch, target.wave_size);
-    const tw_backend *backends[] = {compiler->comgr, compiler->llvm};
-    const tw_backend *last = compiler->llvm ? compiler->llvm : compiler->comgr;
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++) {
-        if (!backends[i]) continue;
-        tw_status status =
-            backends[i]->functions->serves(backends[i], target, backends[i] == last ? diag : NULL);
-        if (!status) *out = backends[i];
-        if (!status || backends[i] == last) return status;
+    tw_status status = TW_ERR_UNSUPPORTED;
+    for (size_t i = 0; status && i < compiler->count; i++) {
+        const tw_backend *backend = compiler->backends[i];
+        bool is_last = i + 1 == compiler->count; /* its reason is the one that is told */
+        status = backend->functions->serves(backend, target, is_last ? diag : NULL);
+        if (!status) *out = backend;
     }
-    return TW_ERR_UNSUPPORTED;
+    return status;
 }
 
 tw_status tw_compiler_choose(tw_compiler *compiler, tw_target target, tw_compiler_choice *out,
@@ -245,7 +276,7 @@ tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t
     if (!status) status = choose_backend(compiler, target, &backend, diag);
     if (status) return status;
     if (!backend->functions->assembly)
-        return tw_fail(diag, TW_ERR_UNSUPPORTED, "assembly text comes from TW_COMPILER_LLVM only (got %s)",
+        return tw_fail(diag, TW_ERR_UNSUPPORTED, "assembly text comes from LLVM and from tools only (got %s)",
                        backend->identity);
     return backend->functions->assembly(backend, &job, out);
 }

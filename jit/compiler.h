@@ -9,10 +9,16 @@
 extern "C" {
 #endif
 
+/* AUTO is comgr where one is found, it serves the target, and the LLVM inside is not older than the one in
+ * this process: of two it takes the newer LLVM, and of two of one release comgr, which has AMD's own changes.
+ * A comgr that $TILEWRIGHT_COMGR names is taken whatever its age, where it serves the target. Else AUTO is
+ * LLVM + lld. tw_compiler_choose tells what it came to. */
 typedef enum tw_compiler_kind {
-    TW_COMPILER_AUTO = 0, /* comgr where one is found and serves the target, else LLVM + lld */
-    TW_COMPILER_LLVM,     /* the LLVM and lld that this library was built with */
-    TW_COMPILER_COMGR,    /* ROCm's comgr, opened at run time */
+    TW_COMPILER_AUTO = 0,
+    TW_COMPILER_LLVM,  /* the LLVM and lld that this library was built with */
+    TW_COMPILER_COMGR, /* ROCm's comgr, opened at run time */
+    TW_COMPILER_TOOLS, /* the programs opt, llc and ld.lld of any release that there is a flavor for, run as
+                          processes; only through tw_compiler_open_path */
 } tw_compiler_kind;
 
 /* May be shared by threads; compiles from several threads run at once. */
@@ -21,11 +27,15 @@ typedef struct tw_compiler tw_compiler;
 /* TW_ERR_NOT_FOUND where the library that was asked for cannot be opened. TW_COMPILER_AUTO always has LLVM.
  */
 TW_API tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *diag);
+/* One that is at hand under a name: TW_COMPILER_COMGR with the path of its library, TW_COMPILER_TOOLS with
+ * the folder of its programs. Several of them may be open in one process. */
+TW_API tw_status tw_compiler_open_path(tw_compiler_kind kind, const char *path, tw_compiler **out,
+                                       tw_diag *diag);
 TW_API void tw_compiler_close(tw_compiler *compiler); /* NULL is fine; no compile may be under way */
 
 /* Which back end and flavor would compile for `target`: TW_ERR_UNSUPPORTED where none can. `identity` (valid
- * as long as the compiler) names library and exact version, e.g. "llvm 22.1.8", "comgr 2.4 (llvm 15.0.6)":
- * part of cache keys. */
+ * as long as the compiler) names library and exact version, e.g. "llvm 22.1.8", "llvm 19.1.7 tools",
+ * "comgr 2.4 (llvm 15.0.6)": part of cache keys. */
 typedef struct tw_compiler_choice {
     tw_compiler_kind kind; /* never AUTO */
     tw_flavor flavor;
@@ -67,7 +77,8 @@ typedef struct tw_compile_options {
  * the caller. A code object with an undefined symbol is refused (TW_ERR_COMPILE) with the symbol's name. */
 TW_API tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t length, tw_target target,
                                     const tw_compile_options *options, tw_code_object **out, tw_diag *diag);
-/* Assembly text of the same code, for people: TW_COMPILER_LLVM only. The text is malloc'ed: free() it. */
+/* Assembly text of the same code, for people: TW_COMPILER_LLVM and TW_COMPILER_TOOLS only. The text is
+ * malloc'ed: free() it. */
 TW_API tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t length,
                                         tw_target target, const tw_compile_options *options, char **out,
                                         tw_diag *diag);

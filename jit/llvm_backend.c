@@ -104,14 +104,17 @@ static const char *mode_feature(uint8_t mode, const char *on, const char *off) {
     return mode == TW_FEATURE_ON ? on : mode == TW_FEATURE_OFF ? off : "";
 }
 
+void tw_target_features(tw_target target, char *text, size_t size) {
+    snprintf(text, size, "%s%s%s", target.wave_size == 64 ? "+wavefrontsize64" : "+wavefrontsize32",
+             mode_feature(target.xnack, ",+xnack", ",-xnack"),
+             mode_feature(target.sramecc, ",+sramecc", ",-sramecc"));
+}
+
 static tw_status open_machine(session *s) {
     tw_target target = s->job->target;
     const tw_arch_info *arch = tw_arch_get(target.arch);
     char features[96];
-    snprintf(features, sizeof features, "%s%s%s",
-             target.wave_size == 64 ? "+wavefrontsize64" : "+wavefrontsize32",
-             mode_feature(target.xnack, ",+xnack", ",-xnack"),
-             mode_feature(target.sramecc, ",+sramecc", ",-sramecc"));
+    tw_target_features(target, features, sizeof features);
     LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
     LLVMTargetMachineOptionsSetCPU(options, arch->name);
     LLVMTargetMachineOptionsSetFeatures(options, features);

@@ -6,12 +6,13 @@
 #include "jit/compile.h"
 #include "support/fail.h"
 #include "tools/cli.h"
+#include "tools/compiler_option.h"
 #include "tools/source.h"
 
 typedef struct options {
     cli_source source;
     cli_output output;
-    tw_compiler_kind compiler;
+    cli_compiler compiler;
     const char *path;
     bool stats, no_cache;
     unsigned opt_level;
@@ -20,7 +21,7 @@ typedef struct options {
 enum { OPTION_NO_CACHE = 0x2000 };
 
 static const struct argp_option argp_options[] = {
-    {"compiler", 'c', "COMPILER", 0, "auto (default), llvm or comgr", 0},
+    CLI_COMPILER_OPTION("auto"),
     {"output", 'o', "FILE", 0, "the code object (default: KERNEL.hsaco; - is standard output)", 0},
     {"stats", 's', NULL, 0, "print registers, spills, LDS, scratch, bytes and the time of each phase", 0},
     {"opt-level", 'O', "N", 0, "1..3 (default 3)", 0},
@@ -29,20 +30,12 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
-    static const char *const compilers[] = {"auto", "llvm", "comgr"};
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->source;
         state->child_inputs[1] = &o->output;
         return 0;
-    case 'c':
-        for (unsigned i = 0; i < 3; i++)
-            if (!strcmp(argument, compilers[i])) {
-                o->compiler = (tw_compiler_kind)i;
-                return 0;
-            }
-        argp_error(state, "--compiler must be auto, llvm or comgr (got %s)", argument);
-        return 0;
+    case 'c': cli_compiler_parse(argument, &o->compiler, state); return 0;
     case 'o': o->path = argument; return 0;
     case 's': o->stats = true; return 0;
     case 'O': {
@@ -120,7 +113,7 @@ static tw_status compile(options *o, tw_context *ctx, int *code) {
     tw_compile_times times = {0};
     tw_code_object *object = NULL;
     tw_cache *cache = NULL;
-    tw_status status = tw_compiler_open(o->compiler, &compiler, diag);
+    tw_status status = cli_compiler_open(&o->compiler, &compiler, diag);
     if (status == TW_OK) status = tw_compiler_choose(compiler, tw_kernel_target(kernel), &choice, diag);
     if (status == TW_OK) {
         if (!o->no_cache) cache = open_cache(diag);

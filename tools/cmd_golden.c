@@ -5,33 +5,60 @@
 #include "support/fail.h"
 #include "support/strbuf.h"
 #include "tools/cli.h"
+#include "tools/compiler_option.h"
+#include "tools/golden_lane.h"
 #include "tools/golden_shown.h"
+#include "tools/lane.h"
 #include "tools/pins.h"
 
 typedef struct options {
     cli_output output;
-    bool check, record;
-    const char *directory, *filter;
+    bool check, record, execute, table;
+    const char *directory, *filter, *arch;
+    cli_compiler compiler;
+    uint64_t jobs;
 } options;
 
+enum { OPTION_CHECK = 0x2000 }; /* -c is --compiler, as everywhere */
+
 static const struct argp_option argp_options[] = {
-    {"check", 'c', NULL, 0, "compare with what is recorded (default)", 0},
+    {"check", OPTION_CHECK, NULL, 0, "compare with what is recorded (default)", 0},
     {"record", 'r', NULL, 0, "rewrite what changed", 0},
     {"dir", 'd', "DIR", 0, "the folder with pins.txt, hashes.txt and texts.zst (default: golden)", 0},
     {"filter", 'f', "TEXT", 0, "only pins that contain it", 0},
+    {"execute", 'x', NULL, 0,
+     "compile and execute them, too, instead of comparing the texts: numbers and code objects are compared "
+     "with "
+     "the reference and with what is recorded of the compiler's exact version in lanes/ and identity/",
+     0},
+    CLI_COMPILER_OPTION("llvm"),
+    {"arch", 'a', "TARGET", 0, "with --execute: only this target", 0},
+    {"jobs", 'j', "N", 0, "with --execute: so many processes at once, 1..64 (default: 2)", 0},
+    {"table", 't', NULL, 0, "print what is recorded in lanes/ as tables in Markdown", 0},
     {0}};
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
-    case 'c': o->check = true; return 0;
+    case OPTION_CHECK: o->check = true; return 0;
     case 'r': o->record = true; return 0;
     case 'd': o->directory = argument; return 0;
     case 'f': o->filter = argument; return 0;
+    case 'x': o->execute = true; return 0;
+    case 't': o->table = true; return 0;
+    case 'a': o->arch = argument; return 0;
+    case 'c': cli_compiler_parse(argument, &o->compiler, state); return 0;
+    case 'j':
+        if (!cli_parse_u64(argument, &o->jobs) || o->jobs < 1 || o->jobs > 64)
+            argp_error(state, "--jobs must be 1..64 (got %s)", argument);
+        return 0;
     case ARGP_KEY_ARG: argp_error(state, "no arguments are taken (got %s)", argument); return 0;
     case ARGP_KEY_END:
         if (o->check && o->record) argp_error(state, "--check and --record exclude each other");
+        if (o->table && (o->check || o->record || o->execute || o->filter))
+            argp_error(state, "--table prints what is recorded: only --dir goes with it");
+        if (o->record && o->arch) argp_error(state, "--record writes everything: --arch does not go with it");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -216,10 +243,18 @@ int cmd_golden(int argc, char **argv) {
         .doc = "Builds and lowers every pinned configuration for every target and flavor, and compares the "
                "texts with the recorded ones. Fails (1) on a difference, on a golden that is missing, and "
                "when nothing was compared."};
-    options o = {.directory = "golden"};
+    options o = {.directory = "golden", .compiler = {TW_COMPILER_LLVM, NULL}, .jobs = 2};
     cli_parse(&argp, argc, argv, &o);
     tw_diag *diag = tw_diag_new(NULL);
     if (!diag) return CLI_FAILED;
+    if (o.table || o.execute) {
+        cli_lane_options lane = {o.directory,      o.filter, o.arch,   o.compiler,
+                                 (unsigned)o.jobs, o.record, &o.output};
+        int result =
+            o.table ? cli_finish(cli_lane_tables(o.directory, diag), diag) : cli_golden_lane(&lane, diag);
+        tw_diag_free(diag);
+        return result;
+    }
     cli_goldens made = {0};
     tw_status status = make_goldens(&o, &made, diag);
     int code = status != TW_OK ? cli_finish(status, diag)

@@ -11,7 +11,9 @@
 #include "lower/lower.h"
 #include "support/fail.h"
 #include "support/strbuf.h"
+#include "tools/baseline.h"
 #include "tools/cli.h"
+#include "tools/compiler_option.h"
 #include "tools/pins.h"
 
 /* Ways to the same kernel. Each must give the bytes that the first one gave. */
@@ -33,20 +35,19 @@ enum { THREADS = 4 };
 
 typedef struct options {
     cli_output output;
-    tw_compiler_kind compiler_kind;
+    cli_compiler compiler_option;
     bool record;
     const char *directory, *filter, *arch;
     /* state */
     tw_compiler *compiler;
     tw_cache *cache;
     locale_t locale;
-    char *baseline;       /* text of the baseline file, or NULL */
-    json_t *new_baseline; /* lines to record */
+    cli_baseline recorded, made;
     size_t compared[WAY_COUNT], failed[WAY_COUNT], skipped[WAY_COUNT];
 } options;
 
 static const struct argp_option argp_options[] = {
-    {"compiler", 'c', "COMPILER", 0, "llvm (default) or comgr", 0},
+    CLI_COMPILER_OPTION("llvm"),
     {"arch", 'a', "TARGET", 0, "only this target", 0},
     {"record", 'r', NULL, 0, "record the hashes as the baseline of the compiler's exact version", 0},
     {"dir", 'd', "DIR", 0, "the folder with pins.txt and identity/ (default: golden)", 0},
@@ -57,11 +58,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
-    case 'c':
-        if (strcmp(argument, "llvm") && strcmp(argument, "comgr"))
-            argp_error(state, "--compiler must be llvm or comgr (got %s)", argument);
-        o->compiler_kind = strcmp(argument, "llvm") ? TW_COMPILER_COMGR : TW_COMPILER_LLVM;
-        return 0;
+    case 'c': cli_compiler_parse(argument, &o->compiler_option, state); return 0;
     case 'a': o->arch = argument; return 0;
     case 'r': o->record = true; return 0;
     case 'd': o->directory = argument; return 0;
@@ -226,37 +223,6 @@ static result go_way(const options *o, way w, const cli_pin *pin, tw_target targ
     }
 }
 
-/* ---- baseline: lines "HASH TARGET WORDS" ---- */
-
-static const char *baseline_hash(const options *o, const char *target, const char *words) {
-    static char hash[CLI_HASH_SIZE];
-    size_t target_length = strlen(target), words_length = strlen(words);
-    for (const char *line = o->baseline; line && *line;
-         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        const char *rest = line + 65;
-        if (strnlen(line, 66) < 66 || strncmp(rest, target, target_length) || rest[target_length] != ' ')
-            continue;
-        rest += target_length + 1;
-        if (strncmp(rest, words, words_length) || (rest[words_length] != '\n' && rest[words_length]))
-            continue;
-        memcpy(hash, line, 64);
-        hash[64] = '\0';
-        return hash;
-    }
-    return NULL;
-}
-
-/* In a form that file names take; free() it. NULL when memory is out. */
-static char *baseline_path(const options *o, const char *identity) {
-    tw_strbuf path;
-    tw_strbuf_init(&path, NULL);
-    tw_strbuf_printf(&path, "%s/identity/", o->directory);
-    for (const char *c = identity; *c; c++)
-        tw_strbuf_char(&path, strchr(" ()/", *c) ? '-' : *c);
-    tw_strbuf_append(&path, ".txt");
-    return tw_strbuf_take(&path, NULL);
-}
-
 /* ---- all of it ---- */
 
 static void note(options *o, way w, const char *words, const char *target, const char *text) {
@@ -291,28 +257,16 @@ static void check_pin(options *o, const cli_pin *pin, tw_target target) {
             note(o, (way)w, pin->words, name, "another code object than the first build's");
         }
     }
-    const char *recorded = baseline_hash(o, name, pin->words);
-    json_array_append_new(o->new_baseline, json_sprintf("%s %s %s", first.hash, name, pin->words));
+    cli_baseline_add(&o->made, first.hash, name, pin->words);
     if (o->record) return;
-    if (!recorded) {
+    char recorded[CLI_HASH_SIZE];
+    if (!cli_baseline_find(&o->recorded, name, pin->words, recorded)) {
         o->skipped[WAY_BASELINE]++;
         return;
     }
     o->compared[WAY_BASELINE]++;
     if (strcmp(recorded, first.hash))
         note(o, WAY_BASELINE, pin->words, name, "another code object than the recorded one");
-}
-
-static tw_status write_baseline(const options *o, const char *path, tw_diag *diag) {
-    json_t *line;
-    size_t i;
-    tw_strbuf text;
-    tw_strbuf_init(&text, NULL);
-    json_array_foreach(o->new_baseline, i, line) tw_strbuf_printf(&text, "%s\n", json_string_value(line));
-    tw_status status =
-        text.failed ? tw_fail_no_memory(diag) : tw_file_write(path, tw_strbuf_text(&text), text.length, diag);
-    tw_strbuf_free(&text);
-    return status;
 }
 
 static tw_status check_all(options *o, const tw_target *only, tw_diag *diag) {
@@ -363,15 +317,17 @@ int cmd_identity(int argc, char **argv) {
                "IR, in parallel threads, in another locale, in another folder, through the cache) and "
                "compares the code objects byte for byte, and with the baseline of the compiler's exact "
                "version where one is recorded. Fails (1) on a difference and when nothing was compared."};
-    options o = {.directory = "golden", .compiler_kind = TW_COMPILER_LLVM, .new_baseline = json_array()};
+    options o = {.directory = "golden", .compiler_option = {TW_COMPILER_LLVM, NULL}};
+    cli_baseline_init(&o.made);
+    cli_baseline_init(&o.recorded);
     cli_parse(&argp, argc, argv, &o);
     tw_diag *diag = tw_diag_new(NULL);
     if (!diag) return CLI_FAILED;
-    char cache_folder[] = "/tmp/tilewright-identity-XXXXXX", *path = NULL;
+    char cache_folder[] = "/tmp/tilewright-identity-XXXXXX";
     tw_target only;
     tw_compiler_choice choice = {.identity = ""};
     tw_status status = o.arch ? tw_target_parse(o.arch, &only, diag) : TW_OK;
-    if (status == TW_OK) status = tw_compiler_open(o.compiler_kind, &o.compiler, diag);
+    if (status == TW_OK) status = cli_compiler_open(&o.compiler_option, &o.compiler, diag);
     tw_target any = {TW_ARCH_GFX90A, 64, 0, 0};
     if (status == TW_OK) status = tw_compiler_choose(o.compiler, o.arch ? only : any, &choice, diag);
     if (status == TW_OK && !mkdtemp(cache_folder))
@@ -381,21 +337,19 @@ int cmd_identity(int argc, char **argv) {
     int code = CLI_FAILED;
     if (status == TW_OK) {
         o.locale = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
-        path = baseline_path(&o, choice.identity);
-        if (!path) status = tw_fail_no_memory(diag);
-        if (status == TW_OK && access(path, R_OK) == 0) status = cli_read_file(path, &o.baseline, NULL, diag);
+        status = cli_baseline_read(o.directory, choice.identity, &o.recorded, diag);
         if (status == TW_OK) status = check_all(&o, o.arch ? &only : NULL, diag);
         if (status == TW_OK) code = report(&o, choice.identity);
-        if (status == TW_OK && o.record && code == CLI_OK) status = write_baseline(&o, path, diag);
+        if (status == TW_OK && o.record && code == CLI_OK)
+            status = cli_baseline_write(o.directory, choice.identity, &o.made, diag);
         if (o.locale) freelocale(o.locale);
     }
     if (o.cache) tw_cache_prune(o.cache, 0, &(tw_cache_stats){0}, NULL);
     tw_cache_close(o.cache);
     rmdir(cache_folder);
     tw_compiler_close(o.compiler);
-    free(o.baseline);
-    free(path);
-    json_decref(o.new_baseline);
+    cli_baseline_free(&o.recorded);
+    cli_baseline_free(&o.made);
     if (cli_finish(status, diag) != CLI_OK) code = CLI_FAILED;
     tw_diag_free(diag);
     return code;

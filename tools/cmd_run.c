@@ -6,6 +6,7 @@
 #include "run/bundle.h"
 #include "support/fail.h"
 #include "tools/cli.h"
+#include "tools/compiler_option.h"
 #include "tools/job.h"
 #include "tools/profile.h"
 #include "tools/source.h"
@@ -19,7 +20,7 @@ typedef struct options {
     bool verify;
     uint64_t seed;
     cli_values values;
-    tw_compiler_kind compiler;
+    cli_compiler compiler;
 } options;
 
 static const struct argp_option argp_options[] = {
@@ -29,7 +30,7 @@ static const struct argp_option argp_options[] = {
     {"values", 'V', "KIND", 0,
      "uniform (default), integers (every sum is exact) or special (denormals, zeros, magnitudes)", 0},
     {"bundle", 'b', "DIR", 0, "write a reproducer that 'tilewright replay' runs", 0},
-    {"compiler", 'c', "COMPILER", 0, "auto (default), llvm or comgr", 0},
+    CLI_COMPILER_OPTION("auto"),
     {0}};
 
 static bool find_word(const char *word, const char *const *words, unsigned *index) {
@@ -39,7 +40,6 @@ static bool find_word(const char *word, const char *const *words, unsigned *inde
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
-    static const char *const compilers[] = {"auto", "llvm", "comgr", NULL};
     options *o = state->input;
     unsigned index = 0;
     switch (key) {
@@ -59,11 +59,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
             argp_error(state, "--values must be uniform, integers or special (got %s)", argument);
         o->values = (cli_values)index;
         return 0;
-    case 'c':
-        if (!find_word(argument, compilers, &index))
-            argp_error(state, "--compiler must be auto, llvm or comgr (got %s)", argument);
-        o->compiler = (tw_compiler_kind)index;
-        return 0;
+    case 'c': cli_compiler_parse(argument, &o->compiler, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -89,15 +85,9 @@ static tw_status verify_output(const cli_job *job, size_t i, json_t *rows, bool 
         return TW_OK;
     }
     tw_measures m;
-    tw_measure_input input = {.format = tensor->dtype,
-                              .got = job->data[i],
-                              .expected = job->references[i].expected,
-                              .bound = job->references[i].bound,
-                              .scale = job->references[i].scale,
-                              .count = tensor->elements};
-    tw_status status = tw_measure(&input, &m, diag);
+    bool good;
+    tw_status status = cli_job_measure(job, i, &m, &good, diag);
     if (status != TW_OK) return status;
-    bool good = m.passed == m.count && m.nan_errors == 0 && m.inf_errors == 0;
     *passed &= good;
     json_array_append_new(rows, json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:I}", "output",
                                           name, "format", tw_scalar_name(tensor->dtype), "elements",
@@ -216,7 +206,7 @@ int cmd_run(int argc, char **argv) {
     tw_compiler *compiler = NULL;
     tw_device *device = NULL;
     cli_job job = {0};
-    if (status == TW_OK) status = tw_compiler_open(o.compiler, &compiler, diag);
+    if (status == TW_OK) status = cli_compiler_open(&o.compiler, &compiler, diag);
     if (status == TW_OK)
         status =
             cli_job_open(&o.source.instance, o.source.target, o.values, o.seed, compiler, NULL, &job, diag);

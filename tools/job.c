@@ -44,24 +44,32 @@ static tw_status fill(void *data, const tw_tensor *tensor, cli_values values, tw
     return TW_OK;
 }
 
-static tw_status make_buffers(cli_job *job, cli_values values, uint64_t seed, tw_diag *diag) {
+static tw_status make_buffers(cli_job *job, tw_diag *diag) {
     const tw_plan *plan = job->job->plan;
-    tw_random random;
-    tw_random_seed(&random, seed);
     job->buffer_count = tw_plan_buffer_count(plan);
     for (size_t i = 0; i < job->buffer_count; i++) {
         const tw_plan_buffer *buffer = tw_plan_buffer_at(plan, i);
         if (buffer->role == TW_PLAN_SCRATCH) continue;
         job->data[i] = calloc(buffer->bytes ? buffer->bytes : 1, 1);
         if (!job->data[i]) return tw_fail_no_memory(diag);
-        bool is_input = buffer->role != TW_PLAN_OUTPUT;
-        if (is_input) job->hosts[i].input = job->data[i];
+        if (buffer->role != TW_PLAN_OUTPUT) job->hosts[i].input = job->data[i];
         if (buffer->role != TW_PLAN_INPUT) job->hosts[i].output = job->data[i];
-        tw_status status =
-            is_input ? fill(job->data[i], &job->job->tensors[i], values, &random, diag) : TW_OK;
-        if (status != TW_OK) return status;
     }
     return TW_OK;
+}
+
+tw_status cli_job_fill(cli_job *job, cli_values values, uint64_t seed, tw_diag *diag) {
+    tw_random random;
+    tw_random_seed(&random, seed);
+    tw_status status = TW_OK;
+    for (size_t i = 0; i < job->buffer_count && status == TW_OK; i++) {
+        if (job->hosts[i].input) {
+            status = fill(job->data[i], &job->job->tensors[i], values, &random, diag);
+        } else if (job->data[i]) {
+            memset(job->data[i], 0, tw_plan_buffer_at(job->job->plan, i)->bytes);
+        }
+    }
+    return status;
 }
 
 static tw_status compile_kernels(cli_job *job, tw_compiler *compiler, const tw_compile_options *options,
@@ -85,9 +93,17 @@ tw_status cli_job_open(const tw_instance *instance, tw_target target, cli_values
                        tw_diag *diag) {
     *out = (cli_job){0};
     tw_status status = tw_job_new(instance, target, &out->job, diag);
-    if (status == TW_OK) status = make_buffers(out, values, seed, diag);
+    if (status == TW_OK) status = make_buffers(out, diag);
+    if (status == TW_OK) status = cli_job_fill(out, values, seed, diag);
     if (status == TW_OK) status = compile_kernels(out, compiler, compile_options, diag);
     return status;
+}
+
+static void free_reference(tw_reference *r) {
+    free(r->expected);
+    free(r->bound);
+    free(r->scale);
+    *r = (tw_reference){0};
 }
 
 tw_status cli_job_reference(cli_job *job, tw_diag *diag) {
@@ -97,6 +113,7 @@ tw_status cli_job_reference(cli_job *job, tw_diag *diag) {
         if (!job->hosts[i].output) continue;
         uint64_t elements = job->job->tensors[i].elements;
         tw_reference *r = &job->references[i];
+        free_reference(r);
         r->expected = calloc(elements ? elements : 1, sizeof(double));
         r->bound = calloc(elements ? elements : 1, sizeof(double));
         r->scale = calloc(elements ? elements : 1, sizeof(double));
@@ -105,12 +122,24 @@ tw_status cli_job_reference(cli_job *job, tw_diag *diag) {
     return tw_job_reference(job->job, inputs, job->references, diag);
 }
 
+tw_status cli_job_measure(const cli_job *job, size_t i, tw_measures *measures, bool *good, tw_diag *diag) {
+    const tw_tensor *tensor = &job->job->tensors[i];
+    tw_measure_input input = {.format = tensor->dtype,
+                              .got = job->data[i],
+                              .expected = job->references[i].expected,
+                              .bound = job->references[i].bound,
+                              .scale = job->references[i].scale,
+                              .count = tensor->elements};
+    tw_status status = tw_measure(&input, measures, diag);
+    *good = status == TW_OK && measures->passed == measures->count && measures->nan_errors == 0 &&
+            measures->inf_errors == 0;
+    return status;
+}
+
 void cli_job_close(cli_job *job) {
     for (size_t i = 0; i < TW_JOB_MAX_BUFFERS; i++) {
         free(job->data[i]);
-        free(job->references[i].expected);
-        free(job->references[i].bound);
-        free(job->references[i].scale);
+        free_reference(&job->references[i]);
     }
     for (size_t i = 0; i < TW_JOB_MAX_KERNELS; i++)
         tw_code_object_release(job->objects[i]);

@@ -3,6 +3,7 @@
 #define TW_TOOLS_JOB_H
 
 #include "instances/instance.h"
+#include "instances/measures.h"
 #include "jit/compile.h"
 
 /* What the inputs are made of. */
@@ -28,7 +29,12 @@ typedef struct cli_job {
 tw_status cli_job_open(const tw_instance *instance, tw_target target, cli_values values, uint64_t seed,
                        tw_compiler *compiler, const tw_compile_options *compile_options, cli_job *out,
                        tw_diag *diag);
+/* Makes the inputs anew, and clears the outputs. */
+tw_status cli_job_fill(cli_job *job, cli_values values, uint64_t seed, tw_diag *diag);
+/* What the outputs should be, of the inputs as they are. */
 tw_status cli_job_reference(cli_job *job, tw_diag *diag);
+/* Measures output `i`, which has elements, against its reference; *good: every element is in its bound. */
+tw_status cli_job_measure(const cli_job *job, size_t i, tw_measures *measures, bool *good, tw_diag *diag);
 void cli_job_close(cli_job *job);
 
 #endif

@@ -2,8 +2,9 @@
 
 # Needed to build and to run the command.
 build_packages="gcc g++ pkg-config meson ninja-build llvm-22-dev liblld-22-dev libelf-dev libmsgpack-dev libjansson-dev zlib1g-dev libzstd-dev"
-# Needed by the tests in addition: witnesses (llc, llvm-mc, an older LLVM, comgr) and linters.
-check_packages="libcmocka-dev clang clang-22 clang-tools-22 llvm-22 lld-22 llvm-19 libamd-comgr2 clang-format clang-tidy cppcheck locales"
+# Needed by the tests in addition: witnesses (llc, llvm-mc, an older LLVM, comgr), what unpacks the
+# releases of tools/toolchains, and linters.
+check_packages="libcmocka-dev clang clang-22 clang-tools-22 llvm-22 lld-22 llvm-19 libamd-comgr2 clang-format clang-tidy cppcheck locales mmdebstrap"
 
 missing_packages() {
     for package in "$@"; do

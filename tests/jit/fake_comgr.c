@@ -1,12 +1,17 @@
 /* A library with comgr's interface that only checks how it is used. $FAKE_COMGR_VERSION is the version it
- * reports, $FAKE_COMGR_LLVM what its "linker" signs with. An action is done only when it has the number that
- * version uses for it and an option under which comgr does not cache. */
+ * reports, $FAKE_COMGR_LLVM what its "linker" signs with; without them it is what it was built as. An action
+ * is done only when it has the number that version uses for it and an option under which comgr does not
+ * cache. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "jit/comgr_abi.h"
 
+#ifndef DEFAULT_VERSION
+#define DEFAULT_VERSION "3"
+#define DEFAULT_LLVM    "Vendor LLD 21.1.8"
+#endif
 #define EXPORT __attribute__((visibility("default")))
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -16,7 +21,7 @@ static char log_text[256];
 
 static unsigned major_version(void) {
     const char *version = getenv("FAKE_COMGR_VERSION");
-    return version ? (unsigned)atoi(version) : 3;
+    return (unsigned)atoi(version ? version : DEFAULT_VERSION);
 }
 
 EXPORT void amd_comgr_get_version(size_t *major, size_t *minor) {
@@ -131,6 +136,6 @@ EXPORT comgr_status amd_comgr_do_action(int action, comgr_action_info info, comg
              uncached ? ""
                       : "/tmp/comgr-1/input/kernel.ll:3:5: error: this could come from a cache\n>   ^\n");
     const char *signature = getenv("FAKE_COMGR_LLVM");
-    snprintf(linked, sizeof linked, "an object, Linker: %s\n", signature ? signature : "Vendor LLD 21.1.8");
+    snprintf(linked, sizeof linked, "an object, Linker: %s\n", signature ? signature : DEFAULT_LLVM);
     return uncached && (action == codegen || action == link) ? COMGR_SUCCESS : COMGR_ERROR;
 }

@@ -1,8 +1,12 @@
 /* comgr: the real one where it is installed, and a library that checks how it is used. */
 #include "tests/test.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "jit/compiler.h"
 #include "tests/jit/kernels.h"
@@ -20,6 +24,7 @@ static int free_diag(void **state) {
     (void)state;
     tw_diag_free(diag);
     unsetenv("TILEWRIGHT_COMGR");
+    unsetenv("ROCM_PATH");
     unsetenv("FAKE_COMGR_VERSION");
     unsetenv("FAKE_COMGR_LLVM");
     unsetenv("AMD_COMGR_DRIVER_OPTIONS_APPEND");
@@ -118,15 +123,169 @@ static void both_compilers_in_one_process(void **state) {
     tw_compiler_close(llvm);
 }
 
-static void auto_takes_comgr_where_it_serves(void **state) {
+/* $TILEWRIGHT_TEST_COMGR lists libraries, with colons between. All of them and LLVM compile in turn, each
+ * before and after each other, and then in threads at once. */
+enum { MOST_REAL = 4, TURNS = 3 };
+
+typedef struct real_one {
+    tw_compiler *compiler;
+    tw_code_object *first;
+    bool same;
+} real_one;
+
+static bool compiles_to_the_same(const real_one *r) {
+    const char *text = KERNEL_BUFFER_LLVM15;
+    tw_code_object *again = NULL;
+    size_t size, other_size;
+    if (tw_compile_llvm_ir(r->compiler, text, strlen(text), target_of("gfx90a"), NULL, &again, NULL))
+        return false;
+    const void *bytes = tw_code_object_bytes(r->first, &size),
+               *other = tw_code_object_bytes(again, &other_size);
+    bool same = size == other_size && !memcmp(bytes, other, size);
+    tw_code_object_release(again);
+    return same;
+}
+
+static void *compile_in_thread(void *argument) {
+    real_one *r = argument;
+    r->same = true;
+    for (int i = 0; i < TURNS; i++)
+        r->same &= compiles_to_the_same(r);
+    return NULL;
+}
+
+static void real_libraries_side_by_side(void **state) {
     (void)state;
-    tw_compiler_close(open_or_skip());
+    const char *list = getenv("TILEWRIGHT_TEST_COMGR");
+    if (!list) skip();
+    char paths[4096], *rest = paths, *path;
+    snprintf(paths, sizeof paths, "%s", list);
+    real_one real[MOST_REAL + 1] = {{0}};
+    pthread_t threads[MOST_REAL + 1];
+    size_t count = 0;
+    assert_int_equal(tw_compiler_open(TW_COMPILER_LLVM, &real[count++].compiler, diag), TW_OK);
+    while ((path = strsep(&rest, ":")) && count <= MOST_REAL) {
+        if (tw_compiler_open_path(TW_COMPILER_COMGR, path, &real[count++].compiler, diag))
+            fail_msg("%s", tw_diag_text(diag));
+    }
+    for (size_t i = 0; i < count; i++) {
+        tw_compiler_choice choice;
+        assert_int_equal(tw_compiler_choose(real[i].compiler, target_of("gfx90a"), &choice, diag), TW_OK);
+        print_message("side by side: %s\n", choice.identity);
+        real[i].first = compile(real[i].compiler, KERNEL_BUFFER_LLVM15, "gfx90a");
+    }
+    for (int turn = 0; turn < TURNS; turn++)
+        for (size_t i = 0; i < count; i++)
+            assert_true(compiles_to_the_same(&real[i]));
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, compile_in_thread, &real[i]), 0);
+    for (size_t i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(real[i].same);
+        tw_code_object_release(real[i].first);
+        tw_compiler_close(real[i].compiler);
+    }
+}
+
+/* Each thread has a compiler of its own on the one library. */
+static void *open_and_compile(void *argument) {
+    real_one *r = argument;
+    if (tw_compiler_open(TW_COMPILER_COMGR, &r->compiler, NULL)) return NULL;
+    r->same = compiles_to_the_same(r);
+    tw_compiler_close(r->compiler);
+    return NULL;
+}
+
+static void several_contexts_at_once(void **state) {
+    (void)state;
+    tw_compiler *compiler = open_or_skip();
+    tw_code_object *first = compile(compiler, KERNEL_BUFFER_LLVM15, "gfx90a");
+    real_one contexts[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        contexts[i] = (real_one){.first = first};
+        assert_int_equal(pthread_create(&threads[i], NULL, open_and_compile, &contexts[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(contexts[i].same);
+    }
+    tw_code_object_release(first);
+    tw_compiler_close(compiler);
+}
+
+static tw_compiler_kind automatic(const char *target) {
     tw_compiler *compiler;
     tw_compiler_choice choice;
     assert_int_equal(tw_compiler_open(TW_COMPILER_AUTO, &compiler, diag), TW_OK);
-    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx90a"), &choice, diag), TW_OK);
-    assert_int_equal(choice.kind, TW_COMPILER_COMGR);
+    assert_int_equal(tw_compiler_choose(compiler, target_of(target), &choice, diag), TW_OK);
     tw_compiler_close(compiler);
+    return choice.kind;
+}
+
+/* A comgr under $ROCM_PATH whose LLVM is older than ours, as old, and newer; the library knows gfx942 and
+ * gfx950 only. */
+static void auto_takes_the_newer_llvm(void **state) {
+    (void)state;
+    char root[] = "/tmp/tw-rocm-XXXXXX", folder[64], file[96], older[32], ours[32];
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/lib", root);
+    snprintf(file, sizeof file, "%s/libamd_comgr.so.3", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(symlink(FAKE_COMGR, file), 0);
+    snprintf(older, sizeof older, "LLD %d.1.0", atoi(LLVM_VERSION) - 1);
+    snprintf(ours, sizeof ours, "LLD %d.0.0git", atoi(LLVM_VERSION));
+    setenv("ROCM_PATH", root, 1);
+    setenv("FAKE_COMGR_LLVM", older, 1);
+    assert_int_equal(automatic("gfx942"), TW_COMPILER_LLVM);
+    setenv("FAKE_COMGR_LLVM", ours, 1);
+    assert_int_equal(automatic("gfx942"), TW_COMPILER_COMGR);
+    assert_int_equal(automatic("gfx1201"), TW_COMPILER_LLVM); /* which this library does not know */
+    setenv("FAKE_COMGR_LLVM", "LLD 24.0.0git", 1);
+    assert_int_equal(automatic("gfx950"), TW_COMPILER_COMGR);
+    setenv("FAKE_COMGR_LLVM", "LLD 18.0.0git", 1); /* no flavor */
+    assert_int_equal(automatic("gfx942"), TW_COMPILER_LLVM);
+    /* Asked for by name it is taken at any age, but not for a target that it does not know. */
+    setenv("FAKE_COMGR_LLVM", older, 1);
+    tw_compiler *compiler;
+    tw_compiler_choice choice;
+    assert_int_equal(tw_compiler_open(TW_COMPILER_COMGR, &compiler, diag), TW_OK);
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx942"), &choice, diag), TW_OK);
+    assert_int_equal(choice.kind, TW_COMPILER_COMGR);
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx1201"), &choice, diag), TW_ERR_UNSUPPORTED);
+    tw_compiler_close(compiler);
+    /* One that the user names is what AUTO takes. */
+    setenv("ROCM_PATH", "/nonexistent", 1);
+    setenv("TILEWRIGHT_COMGR", file, 1);
+    assert_int_equal(automatic("gfx942"), TW_COMPILER_COMGR);
+    assert_int_equal(automatic("gfx1201"), TW_COMPILER_LLVM);
+    setenv("FAKE_COMGR_LLVM", "LLD 15.0.6", 1); /* has no gfx942 */
+    assert_int_equal(automatic("gfx942"), TW_COMPILER_LLVM);
+    assert_int_equal(unlink(file) | rmdir(folder) | rmdir(root), 0);
+}
+
+/* Two interfaces in one process: each is called with its own numbers. */
+static void two_libraries_do_not_meet(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *identity;
+    } rows[] = {{FAKE_COMGR2, "comgr 2.7 (llvm 19.1.0)"}, {FAKE_COMGR, "comgr 3.7 (llvm 21.1.8)"}};
+    tw_compiler *compilers[2];
+    for (int i = 0; i < 2; i++)
+        if (tw_compiler_open_path(TW_COMPILER_COMGR, rows[i].path, &compilers[i], diag))
+            fail_msg("%s", tw_diag_text(diag));
+    for (int i = 0; i < 4; i++) {
+        tw_compiler_choice choice;
+        tw_code_object *object;
+        assert_int_equal(tw_compiler_choose(compilers[i % 2], target_of("gfx942"), &choice, diag), TW_OK);
+        assert_string_equal(choice.identity, rows[i % 2].identity);
+        /* Both actions are done; what comes out is no code object. */
+        assert_int_equal(
+            tw_compile_llvm_ir(compilers[i % 2], "", 0, target_of("gfx942"), NULL, &object, diag),
+            TW_ERR_INVALID);
+    }
+    tw_compiler_close(compilers[0]);
+    tw_compiler_close(compilers[1]);
 }
 
 static void a_missing_library_is_named(void **state) {
@@ -220,7 +379,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(real_comgr_compiles, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(real_comgr_refuses_with_a_reason, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(both_compilers_in_one_process, make_diag, free_diag),
-        cmocka_unit_test_setup_teardown(auto_takes_comgr_where_it_serves, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(real_libraries_side_by_side, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(several_contexts_at_once, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(auto_takes_the_newer_llvm, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(two_libraries_do_not_meet, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_missing_library_is_named, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(versions_decide_numbers_and_flavor, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(unusable_versions_are_refused, make_diag, free_diag),

@@ -102,7 +102,35 @@ expect golden_filter 0 'passed' "$tilewright" golden --check --dir "$source/gold
 # The letter is in every target's llvm22, and in the words of a few pins.
 expect golden_filter_words 0 'passed' "$tilewright" golden --check --dir "$source/golden" --filter l
 expect golden_nothing 1 'no pinned configuration matches' "$tilewright" golden --check --dir "$source/golden" --filter nothing
+expect golden_execute 0 '^right numbers +[1-9]' "$tilewright" golden --execute --dir "$source/golden" --filter r_split=2 --arch gfx1201
+grep -Eq "^record +compared" "$root/out" && recorded=true || recorded=false # of this exact version of LLVM
+expect golden_execute_nothing 1 'nothing was compiled' "$tilewright" golden --execute --dir "$source/golden" --filter r_split=9 --arch gfx1201
+expect golden_execute_record_part 2 'arch does not go with it' "$tilewright" golden --execute --record --arch gfx1201
+expect golden_execute_no_tools 1 'must hold the program opt \(got /nonexistent\)' "$tilewright" golden --execute --dir "$source/golden" --compiler tools:/nonexistent
+expect golden_jobs 2 'must be 1..64 \(got 0\)' "$tilewright" golden --execute --jobs 0
+expect golden_table 0 '^\| gfx1250 \|' "$tilewright" golden --table --dir "$source/golden"
+expect golden_table_alone 2 'only --dir goes with it' "$tilewright" golden --table --record
+expect golden_table_nothing 1 'No such file' "$tilewright" golden --table --dir "$root"
+for command in compile run golden identity; do
+    expect "compiler_words_$command" 2 'auto, llvm, comgr, comgr:LIBRARY or tools:FOLDER \(got gcc\)' "$tilewright" $command --compiler gcc
+done
+expect compile_by_named_library 1 'no comgr library can be opened \(/nonexistent: ' "$tilewright" compile $small --compiler comgr:/nonexistent
 cp -r "$source/golden" "$root/golden"
+if $recorded; then
+    expect golden_execute_compared 0 '^code objects compared +1' "$tilewright" golden --execute --dir "$source/golden" --filter r_split=2 --arch gfx1201
+    lane=$(ls "$root"/golden/lanes/llvm-*.txt | grep -v tools)
+    sed -i 's/^right    gfx1201 0 [0-9a-f]*\(.*r_split=2\)/right    gfx1201 0 0123456789abcdef\1/' "$lane"
+    expect golden_execute_other_numbers 1 'differs from its record' "$tilewright" golden --execute --dir "$root/golden" --filter r_split=2 --arch gfx1201
+    sed -i '/gfx1201.*r_split=2$/d' "$lane"
+    expect golden_execute_not_recorded 1 'not recorded' "$tilewright" golden --execute --dir "$root/golden" --filter r_split=2 --arch gfx1201
+    sed -i '2s/.*/nonsense/' "$lane"
+    expect golden_table_damaged 1 'line 2 is no row' "$tilewright" golden --table --dir "$root/golden"
+    cp "$source"/golden/lanes/* "$root/golden/lanes"
+    sed -i 's/^[0-9a-f]*\( gfx1201 .*r_split=2\)$/0000000000000000000000000000000000000000000000000000000000000000\1/' "$root"/golden/identity/llvm-2*.txt
+    expect golden_execute_other_code 1 'another code object' "$tilewright" golden --execute --dir "$root/golden" --filter r_split=2 --arch gfx1201
+else
+    echo "[  SKIPPED ] golden_execute_records: no record of this version of LLVM"
+fi
 sed -i 's/step 256/step 128/' "$root/golden/accumulate.tir"
 expect golden_difference 1 'differs' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
 cp -r "$source/golden" "$root/shown"

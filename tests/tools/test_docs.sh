@@ -24,6 +24,14 @@ for document in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/docs/*.m
 done
 result links $broken
 
+# The tables of compilers are those of the records.
+sed -n '/^<!-- tilewright golden --table -->$/,/^<!-- end -->$/p' "$source/docs/toolchains.md" | sed '1d;$d' >"${TMPDIR:-/tmp}/table.$$"
+same=0
+"$tilewright" golden --table --dir "$source/golden" | diff -u "${TMPDIR:-/tmp}/table.$$" - || same=1
+[ -s "${TMPDIR:-/tmp}/table.$$" ] || same=1
+rm -f "${TMPDIR:-/tmp}/table.$$"
+result toolchain_tables $same
+
 # The manual page has a paragraph for every command and names every long option.
 unnamed=0
 man=$(sed 's/\\-/-/g; s/\\f[BIR]//g' "$source/docs/tilewright.1")

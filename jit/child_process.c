@@ -1,0 +1,124 @@
+/* Standard input, output and error are files in memory: no pipe that fills up, no temporary file to remove.
+ */
+#include "jit/child_process.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jit/backend.h"
+#include "jit/file.h"
+#include "support/fail.h"
+
+#define DEFAULT_MILLISECONDS 60000
+#define DEFAULT_MEMORY       ((uint64_t)4 << 30)
+#define OUTPUT_MAX           ((rlim_t)1 << 30)
+
+/* Between fork and exec, where other threads' locks may be taken for ever: system calls only. */
+static _Noreturn void run_child(const tw_child *child, const int files[3], pid_t parent) {
+    static const int signals[] = {SIGTERM, SIGINT, SIGPIPE};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        signal(signals[i], SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    setpgid(0, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){OUTPUT_MAX, OUTPUT_MAX});
+    setrlimit(RLIMIT_AS, &(struct rlimit){child->limits.memory_bytes, child->limits.memory_bytes});
+    for (int i = 0; i < 3; i++)
+        if (dup2(files[i], i) < 0) _exit(127);
+    close_range(3, ~0u, 0);
+    execv(child->arguments[0], (char *const *)(uintptr_t)child->arguments);
+    static const char reason[] = "error: the program cannot be executed\n";
+    if (write(STDERR_FILENO, reason, sizeof reason - 1) < 0) _exit(126);
+    _exit(127);
+}
+
+/* False where the time is up. */
+static bool wait_until(int pid_file, uint64_t deadline) {
+    while (true) {
+        uint64_t now = tw_now();
+        if (now >= deadline) return false;
+        uint64_t left = (deadline - now) / 1000000 + 1;
+        struct pollfd fd = {pid_file, POLLIN, 0};
+        if (poll(&fd, 1, left < 1000000 ? (int)left : 1000000) > 0) return true;
+    }
+}
+
+static tw_status await_child(tw_child *child, pid_t pid, tw_diag *diag) {
+    uint64_t deadline = tw_now() + (uint64_t)child->limits.milliseconds * 1000000;
+    int pid_file = pidfd_open(pid, 0), error = errno, how = 0;
+    bool ended = pid_file >= 0 && wait_until(pid_file, deadline);
+    if (!ended) {
+        kill(-pid, SIGKILL); /* with what it started; its group may not be there yet */
+        kill(pid, SIGKILL);
+    }
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {
+    }
+    if (pid_file < 0) return tw_fail(diag, TW_ERR_IO, "cannot wait for a process: %s", strerror(error));
+    close(pid_file);
+    child->exit_code = WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+    child->end_signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    if (ended) return TW_OK;
+    return tw_fail(diag, TW_ERR_LIMIT, "%s must end within %u ms (got more)", child->arguments[0],
+                   child->limits.milliseconds);
+}
+
+static tw_status read_back(int file, uint8_t **bytes, size_t *size, tw_diag *diag) {
+    off_t length = lseek(file, 0, SEEK_END);
+    *size = length > 0 ? (size_t)length : 0;
+    *bytes = malloc(*size + 1);
+    if (!*bytes) return tw_fail_no_memory(diag);
+    (*bytes)[*size] = 0;
+    size_t at = 0;
+    while (at < *size) {
+        ssize_t got = pread(file, *bytes + at, *size - at, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return tw_fail(diag, TW_ERR_IO, "cannot read a program's output: %s", strerror(errno));
+        at += (size_t)got;
+    }
+    return TW_OK;
+}
+
+static tw_status run_on(tw_child *child, const int files[3], tw_diag *diag) {
+    if (!tw_write_all(files[0], child->input, child->input_size) || lseek(files[0], 0, SEEK_SET) < 0)
+        return tw_fail(diag, TW_ERR_IO, "cannot store a program's input: %s", strerror(errno));
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) run_child(child, files, parent);
+    if (pid < 0) return tw_fail(diag, TW_ERR_IO, "cannot start a process: %s", strerror(errno));
+    tw_status status = await_child(child, pid, diag);
+    if (status) return status;
+    size_t length;
+    status = read_back(files[1], &child->output, &child->output_size, diag);
+    return status ? status : read_back(files[2], (uint8_t **)&child->words, &length, diag);
+}
+
+tw_status tw_child_run(tw_child *child, tw_diag *diag) {
+    if (!child->limits.milliseconds) child->limits.milliseconds = DEFAULT_MILLISECONDS;
+    if (!child->limits.memory_bytes) child->limits.memory_bytes = DEFAULT_MEMORY;
+    child->output = NULL;
+    child->output_size = 0;
+    child->words = NULL;
+    int files[3] = {-1, -1, -1};
+    tw_status status = TW_OK;
+    for (int i = 0; i < 3 && !status; i++) {
+        files[i] = memfd_create("tilewright", MFD_CLOEXEC);
+        if (files[i] < 0)
+            status = tw_fail(diag, TW_ERR_IO, "cannot make a file in memory: %s", strerror(errno));
+    }
+    if (!status) status = run_on(child, files, diag);
+    for (int i = 0; i < 3; i++)
+        if (files[i] >= 0) close(files[i]);
+    return status;
+}

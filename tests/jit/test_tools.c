@@ -1,0 +1,308 @@
+/* opt, llc and ld.lld as programs: child processes, what they print, and the compiler made of them. */
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jit/child_process.h"
+#include "jit/compile_log.h"
+#include "jit/compiler.h"
+#include "tests/jit/kernels.h"
+
+#define REAL_TOOLS LLVM_BINDIR
+
+static tw_diag *diag;
+static char folder[] = "/tmp/tw-tools-XXXXXX";
+
+static int make_diag(void **state) {
+    (void)state;
+    diag = tw_diag_new(NULL);
+    return diag ? 0 : 1;
+}
+
+static int free_diag(void **state) {
+    (void)state;
+    tw_diag_free(diag);
+    return 0;
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+static const char *const names[] = {"opt", "llc", "ld.lld"};
+
+static int remove_folder(void **state) {
+    (void)state;
+    char path[64];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+static tw_target target_of(const char *name) {
+    tw_target target;
+    assert_int_equal(tw_target_parse(name, &target, NULL), TW_OK);
+    return target;
+}
+
+/* ---- processes ---- */
+
+static tw_status run_shell(tw_child *child, const char *command, const char *input) {
+    const char *arguments[] = {"/bin/sh", "-c", command, NULL};
+    tw_diag_clear(diag);
+    child->arguments = arguments;
+    child->input = input;
+    child->input_size = strlen(input);
+    return tw_child_run(child, diag);
+}
+
+static void a_child_gives_output_words_and_its_end(void **state) {
+    (void)state;
+    tw_child child = {0};
+    assert_int_equal(run_shell(&child, "cat; cat /proc/self/fd/0; echo words >&2; exit 3", "in"), TW_OK);
+    assert_string_equal((char *)child.output, "inin");
+    assert_int_equal(child.output_size, 4);
+    assert_string_equal(child.words, "words\n");
+    assert_int_equal(child.exit_code, 3);
+    assert_int_equal(child.end_signal, 0);
+    free(child.output);
+    free(child.words);
+    assert_int_equal(run_shell(&child, "kill -SEGV $$", ""), TW_OK);
+    assert_int_equal(child.end_signal, SIGSEGV);
+    assert_int_equal(child.exit_code, -1);
+    free(child.output);
+    free(child.words);
+}
+
+static void a_child_has_no_file_of_ours(void **state) {
+    (void)state;
+    int file = fcntl(0, F_DUPFD, 50); /* without FD_CLOEXEC */
+    assert_true(file >= 50);
+    char command[64];
+    snprintf(command, sizeof command, "[ -e /proc/$$/fd/%d ] && echo open || echo closed", file);
+    tw_child child = {0};
+    assert_int_equal(run_shell(&child, command, ""), TW_OK);
+    close(file);
+    assert_string_equal((char *)child.output, "closed\n");
+    free(child.output);
+    free(child.words);
+}
+
+static void a_child_is_ended_in_time_with_what_it_started(void **state) {
+    (void)state;
+    tw_child child = {.limits = {.milliseconds = 300}};
+    char marker[64], command[160];
+    snprintf(marker, sizeof marker, "%s/late", folder);
+    snprintf(command, sizeof command, "(sleep 1; touch %s) & sleep 60", marker);
+    assert_int_equal(run_shell(&child, command, ""), TW_ERR_LIMIT);
+    assert_string_equal(tw_diag_first_error(diag), "/bin/sh must end within 300 ms (got more)");
+    assert_null(child.output);
+    sleep(2);
+    assert_int_equal(access(marker, F_OK), -1);
+}
+
+static void a_child_has_limited_memory(void **state) {
+    (void)state;
+    tw_child child = {.limits = {.memory_bytes = (uint64_t)64 << 20}};
+    assert_int_equal(run_shell(&child, "ulimit -v", ""), TW_OK);
+    assert_string_equal((char *)child.output, "65536\n");
+    free(child.output);
+    free(child.words);
+}
+
+static void a_program_that_is_not_there_is_named(void **state) {
+    (void)state;
+    const char *arguments[] = {"/nonexistent", NULL};
+    tw_child child = {.arguments = arguments, .input = ""};
+    assert_int_equal(tw_child_run(&child, diag), TW_OK);
+    assert_int_equal(child.exit_code, 127);
+    assert_string_equal(child.words, "error: the program cannot be executed\n");
+    free(child.output);
+    free(child.words);
+}
+
+/* ---- logs ---- */
+
+static void logs_become_diagnostics(void **state) {
+    (void)state;
+    char log[] = "/tmp/comgr-1/input/kernel.ll:3:5: error: this went wrong\n>   ^\n"
+                 "opt: <stdin>:12:34: error: and this\nld.lld: error: undefined symbol: f\n"
+                 "LLVM ERROR: Cannot select: t5\nPLEASE submit a bug report\n"
+                 "warning: a word\n<unknown>:0:0: note: another";
+    static const struct {
+        tw_severity severity;
+        const char *where, *text;
+        unsigned line, column;
+    } expected[] = {
+        {TW_SEVERITY_ERROR, "kernel.ll", "this went wrong", 3, 5},
+        {TW_SEVERITY_ERROR, "kernel.ll", "and this", 12, 34},
+        {TW_SEVERITY_ERROR, "compiler 1", "undefined symbol: f", 0, 0},
+        {TW_SEVERITY_ERROR, "compiler 1", "Cannot select: t5", 0, 0},
+        {TW_SEVERITY_WARNING, "compiler 1", "a word", 0, 0},
+        {TW_SEVERITY_NOTE, "compiler 1", "another", 0, 0},
+    };
+    enum { COUNT = sizeof expected / sizeof expected[0] };
+    assert_int_equal(tw_compile_log_report(log, "compiler 1", diag), 4);
+    assert_int_equal(tw_diag_count(diag), COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        const tw_diagnostic *d = tw_diag_get(diag, i);
+        assert_int_equal(d->severity, expected[i].severity);
+        assert_string_equal(d->where, expected[i].where);
+        assert_string_equal(d->text, expected[i].text);
+        assert_int_equal(d->line, expected[i].line);
+        assert_int_equal(d->column, expected[i].column);
+    }
+}
+
+/* ---- a folder of scripts ---- */
+
+/* `version` of each, and what they do when they are not asked for it. */
+static void make_tools(const char *opt, const char *llc, const char *lld, const char *action) {
+    const char *versions[] = {opt, llc, lld};
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "#!/bin/sh\n[ \"$1\" = --version ] && { echo '%s'; exit; }\n%s\n", versions[i], action);
+        fclose(file);
+        assert_int_equal(chmod(path, 0755), 0);
+    }
+}
+
+static void refused_folder(const char *text) {
+    tw_compiler *compiler;
+    tw_diag_clear(diag);
+    assert_int_equal(tw_compiler_open_path(TW_COMPILER_TOOLS, folder, &compiler, diag), TW_ERR_NOT_FOUND);
+    assert_null(compiler);
+    assert_string_equal(tw_diag_first_error(diag), text);
+}
+
+static void folders_that_are_no_tool_set_are_refused(void **state) {
+    (void)state;
+    char text[256];
+    snprintf(text, sizeof text, "the folder of tools must hold the program opt (got %s)", folder);
+    refused_folder(text);
+    make_tools("LLVM version 19.1.7", "LLVM version 19.1.7", "LLD 19.1.6 (compatible)", "");
+    refused_folder("ld.lld must be of the release of opt, 19.1.7 (got 19.1.6)");
+    make_tools("LLVM version 17.0.6", "LLVM version 17.0.6", "LLD 17.0.6", "");
+    refused_folder("the tools must be of a release that there is a flavor for (got 17.0.6)");
+    make_tools("GNU 3", "LLVM version 17.0.6", "LLD 17.0.6", "");
+    snprintf(text, sizeof text, "%s/opt must report its version after \"LLVM version \" (got GNU 3\n)",
+             folder);
+    refused_folder(text);
+    tw_compiler *compiler;
+    assert_int_equal(tw_compiler_open_path(TW_COMPILER_LLVM, folder, &compiler, diag), TW_ERR_USAGE);
+    assert_int_equal(tw_compiler_open_path(TW_COMPILER_TOOLS, NULL, &compiler, diag), TW_ERR_USAGE);
+    assert_int_equal(tw_compiler_open(TW_COMPILER_TOOLS, &compiler, diag), TW_ERR_USAGE);
+}
+
+static tw_compiler *open_scripts(const char *action) {
+    tw_compiler *compiler;
+    make_tools("Debian LLVM version 19.1.7", "LLVM version 19.1.7", "Debian LLD 19.1.7 (compatible)", action);
+    if (tw_compiler_open_path(TW_COMPILER_TOOLS, folder, &compiler, diag)) fail_msg("%s", tw_diag_text(diag));
+    return compiler;
+}
+
+static void flavor_and_identity_come_from_the_programs(void **state) {
+    (void)state;
+    tw_compiler *compiler = open_scripts("");
+    tw_compiler_choice choice;
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx942"), &choice, diag), TW_OK);
+    assert_int_equal(choice.kind, TW_COMPILER_TOOLS);
+    assert_int_equal(choice.flavor, TW_FLAVOR_LLVM19);
+    assert_string_equal(choice.identity, "llvm 19.1.7 tools");
+    assert_int_equal(tw_compiler_choose(compiler, target_of("gfx1250"), &choice, diag), TW_ERR_UNSUPPORTED);
+    assert_string_equal(tw_diag_first_error(diag), "gfx1250 needs llvm22 or later (got llvm19)");
+    tw_compiler_close(compiler);
+}
+
+static void failing_programs_tell_why(void **state) {
+    (void)state;
+    static const struct {
+        const char *action, *text;
+    } rows[] = {
+        {"echo nothing; echo last words >&2; exit 4", "opt ended with exit code 4: last words"},
+        {"kill -ABRT $$", "opt was ended by SIGABRT"},
+        {"echo 'opt: <stdin>:2:7: error: bad number' >&2; exit 1", "bad number"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        tw_diag_clear(diag);
+        tw_compiler *compiler = open_scripts(rows[i].action);
+        tw_code_object *object;
+        assert_int_equal(tw_compile_llvm_ir(compiler, KERNEL_STORE, strlen(KERNEL_STORE), target_of("gfx942"),
+                                            NULL, &object, diag),
+                         TW_ERR_COMPILE);
+        assert_string_equal(tw_diag_first_error(diag), rows[i].text);
+        tw_compiler_close(compiler);
+    }
+}
+
+/* ---- the real ones ---- */
+
+static void real_tools_give_the_bytes_of_this_process(void **state) {
+    (void)state;
+    tw_compiler *tools, *llvm;
+    if (access(REAL_TOOLS "/opt", X_OK) || access(REAL_TOOLS "/llc", X_OK) ||
+        access(REAL_TOOLS "/ld.lld", X_OK))
+        skip();
+    if (tw_compiler_open_path(TW_COMPILER_TOOLS, REAL_TOOLS, &tools, diag))
+        fail_msg("%s", tw_diag_text(diag));
+    assert_int_equal(tw_compiler_open(TW_COMPILER_LLVM, &llvm, diag), TW_OK);
+    tw_compiler_choice choice;
+    assert_int_equal(tw_compiler_choose(tools, target_of("gfx1250"), &choice, diag), TW_OK);
+    assert_string_equal(choice.identity, "llvm " LLVM_VERSION " tools");
+    static const char *const targets[] = {"gfx90a:sramecc+:xnack-", "gfx1100", "gfx1250"};
+    for (size_t i = 0; i < 3; i++) {
+        tw_code_object *a, *b;
+        const char *text = KERNEL_TWO_WITH_VARIABLES;
+        if (tw_compile_llvm_ir(tools, text, strlen(text), target_of(targets[i]), NULL, &a, diag) ||
+            tw_compile_llvm_ir(llvm, text, strlen(text), target_of(targets[i]), NULL, &b, diag))
+            fail_msg("%s", tw_diag_text(diag));
+        size_t size, other_size;
+        const void *bytes = tw_code_object_bytes(a, &size), *other = tw_code_object_bytes(b, &other_size);
+        assert_int_equal(size, other_size);
+        assert_memory_equal(bytes, other, size);
+        tw_code_object_release(a);
+        tw_code_object_release(b);
+    }
+    tw_code_object *object;
+    assert_int_equal(tw_compile_llvm_ir(tools, KERNEL_UNKNOWN_INTRINSIC, strlen(KERNEL_UNKNOWN_INTRINSIC),
+                                        target_of("gfx90a"), NULL, &object, diag),
+                     TW_ERR_COMPILE);
+    assert_string_equal(tw_diag_first_error(diag), "undefined symbol llvm.amdgcn.foo: llvm " LLVM_VERSION
+                                                   " tools does not know this intrinsic (got 1 undefined)");
+    char *assembly;
+    assert_int_equal(tw_compile_to_assembly(tools, KERNEL_STORE, strlen(KERNEL_STORE), target_of("gfx1201"),
+                                            NULL, &assembly, diag),
+                     TW_OK);
+    assert_non_null(strstr(assembly, "s_endpgm"));
+    free(assembly);
+    tw_compiler_close(tools);
+    tw_compiler_close(llvm);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_child_gives_output_words_and_its_end, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_has_no_file_of_ours, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_is_ended_in_time_with_what_it_started, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_has_limited_memory, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_named, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(logs_become_diagnostics, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(folders_that_are_no_tool_set_are_refused, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(flavor_and_identity_come_from_the_programs, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(failing_programs_tell_why, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(real_tools_give_the_bytes_of_this_process, make_diag, free_diag),
+    };
+    return cmocka_run_group_tests_name("tools", tests, make_folder, remove_folder);
+}

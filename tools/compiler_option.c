@@ -1,0 +1,28 @@
+#include "tools/compiler_option.h"
+
+#include <string.h>
+
+void cli_compiler_parse(const char *text, cli_compiler *out, struct argp_state *state) {
+    static const char *const words[] = {"auto", "llvm", "comgr"};
+    static const struct {
+        const char *word;
+        tw_compiler_kind kind;
+    } with_path[] = {{"comgr:", TW_COMPILER_COMGR}, {"tools:", TW_COMPILER_TOOLS}};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(text, words[i])) {
+            *out = (cli_compiler){(tw_compiler_kind)i, NULL};
+            return;
+        }
+    for (unsigned i = 0; i < sizeof with_path / sizeof with_path[0]; i++) {
+        size_t length = strlen(with_path[i].word);
+        if (strncmp(text, with_path[i].word, length) != 0 || !text[length]) continue;
+        *out = (cli_compiler){with_path[i].kind, text + length};
+        return;
+    }
+    argp_error(state, "--compiler must be auto, llvm, comgr, comgr:LIBRARY or tools:FOLDER (got %s)", text);
+}
+
+tw_status cli_compiler_open(const cli_compiler *option, tw_compiler **out, tw_diag *diag) {
+    return option->path ? tw_compiler_open_path(option->kind, option->path, out, diag)
+                        : tw_compiler_open(option->kind, out, diag);
+}

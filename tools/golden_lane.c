@@ -1,0 +1,135 @@
+#include "tools/golden_lane.h"
+
+#include <string.h>
+
+#include "support/fail.h"
+#include "tools/lane.h"
+
+typedef struct counts {
+    size_t rows[CLI_LANE_OUTCOME_COUNT];
+    size_t changed, missing, code_changed, code_compared;
+    bool recorded;
+} counts;
+
+static const cli_lane_row *find(const cli_lane *lane, const cli_lane_row *like) {
+    for (size_t i = 0; i < lane->count; i++)
+        if (!strcmp(lane->rows[i].target, like->target) && !strcmp(lane->rows[i].words, like->words))
+            return &lane->rows[i];
+    return NULL;
+}
+
+static void show(const char *sign, const cli_lane_row *row) {
+    tw_strbuf line;
+    tw_strbuf_init(&line, NULL);
+    cli_lane_line(row, &line);
+    fprintf(stderr, "  %s %s\n", sign, tw_strbuf_text(&line));
+    tw_strbuf_free(&line);
+}
+
+/* A row that failed has been told already. */
+static void compare_rows(const cli_lane *made, const cli_lane *recorded, bool whole, counts *c) {
+    for (size_t i = 0; i < made->count; i++) {
+        const cli_lane_row *is = &made->rows[i], *was = find(recorded, is);
+        if (is->outcome == CLI_LANE_FAILED) continue;
+        if (was && was->outcome == is->outcome && was->spills == is->spills &&
+            !strcmp(was->integers, is->integers) && !strcmp(was->uniform, is->uniform))
+            continue;
+        c->changed++;
+        fprintf(stderr, "%s | %s: %s\n", is->words, is->target,
+                was ? "differs from its record" : "not recorded");
+        if (was) show("-", was);
+        show("+", is);
+    }
+    for (size_t i = 0; whole && i < recorded->count; i++) {
+        if (find(made, &recorded->rows[i])) continue;
+        c->missing++;
+        fprintf(stderr, "%s | %s: recorded, but not made any more\n", recorded->rows[i].words,
+                recorded->rows[i].target);
+    }
+}
+
+static tw_status compare(const cli_lane_options *o, const cli_lane *made, counts *c, tw_diag *diag) {
+    cli_lane recorded;
+    cli_baseline baseline;
+    tw_diag *quiet = tw_diag_new(NULL);
+    tw_status status = cli_lane_read(o->directory, made->identity, &recorded, quiet);
+    c->recorded = status == TW_OK;
+    if (status == TW_OK) compare_rows(made, &recorded, !o->filter && !o->arch, c);
+    if (status == TW_OK) cli_lane_free(&recorded);
+    if (status == TW_ERR_NOT_FOUND) status = TW_OK; /* another exact version than the recorded ones */
+    if (status != TW_OK) tw_fail(diag, status, "%s", tw_diag_first_error(quiet));
+    tw_diag_free(quiet);
+    if (status == TW_OK) status = cli_baseline_read(o->directory, made->identity, &baseline, diag);
+    for (size_t i = 0; status == TW_OK && i < made->count; i++) {
+        const cli_lane_row *row = &made->rows[i];
+        char hash[CLI_HASH_SIZE];
+        if (!row->code[0] || !cli_baseline_find(&baseline, row->target, row->words, hash)) continue;
+        c->code_compared++;
+        if (!strcmp(hash, row->code)) continue;
+        c->code_changed++;
+        fprintf(stderr, "%s | %s: another code object than the recorded one\n", row->words, row->target);
+    }
+    if (status == TW_OK) cli_baseline_free(&baseline);
+    return status;
+}
+
+static tw_status record(const cli_lane_options *o, const cli_lane *made, tw_diag *diag) {
+    cli_baseline baseline;
+    cli_baseline_init(&baseline);
+    for (size_t i = 0; i < made->count; i++)
+        if (made->rows[i].code[0])
+            cli_baseline_add(&baseline, made->rows[i].code, made->rows[i].target, made->rows[i].words);
+    tw_status status = cli_lane_write(o->directory, made, diag);
+    if (status == TW_OK) status = cli_baseline_write(o->directory, made->identity, &baseline, diag);
+    cli_baseline_free(&baseline);
+    return status;
+}
+
+static void count_rows(const cli_lane *made, counts *c) {
+    for (size_t i = 0; i < made->count; i++) {
+        const cli_lane_row *row = &made->rows[i];
+        c->rows[row->outcome]++;
+        if (row->outcome == CLI_LANE_FAILED)
+            fprintf(stderr, "%s | %s: %s\n", row->words, row->target, row->reason);
+    }
+}
+
+int cli_golden_lane(const cli_lane_options *o, tw_diag *diag) {
+    cli_pins pins = {0};
+    cli_lane made = {0};
+    counts c = {0};
+    tw_compiler *compiler = NULL;
+    tw_status status = cli_pins_read(o->directory, o->filter, &pins, diag);
+    if (status == TW_OK) status = cli_compiler_open(&o->compiler, &compiler, diag);
+    if (status == TW_OK) status = cli_lane_measure(&pins, o->arch, compiler, o->jobs, &made, diag);
+    if (status == TW_OK) count_rows(&made, &c);
+    size_t done = c.rows[CLI_LANE_LINKED] + c.rows[CLI_LANE_RIGHT];
+    bool bad = c.rows[CLI_LANE_FAILED] || !done;
+    if (status == TW_OK && !o->record) status = compare(o, &made, &c, diag);
+    if (status == TW_OK && o->record && !bad) status = record(o, &made, diag);
+    bad = bad || c.changed || c.missing || c.code_changed;
+    if (status == TW_OK && !done) fprintf(stderr, "error: nothing was compiled\n");
+    int code = CLI_FAILED;
+    if (status == TW_OK)
+        code = cli_print_object(
+            o->output,
+            json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "result",
+                      bad         ? "failed"
+                      : o->record ? "recorded"
+                                  : "passed",
+                      "compiler", made.identity, "flavor", made.flavor, "record",
+                      o->record    ? "written"
+                      : c.recorded ? "compared"
+                                   : "none of this exact version",
+                      "configurations", (json_int_t)made.count, "unserved",
+                      (json_int_t)c.rows[CLI_LANE_UNSERVED], "refused", (json_int_t)c.rows[CLI_LANE_REFUSED],
+                      "linked_only", (json_int_t)c.rows[CLI_LANE_LINKED], "right_numbers",
+                      (json_int_t)c.rows[CLI_LANE_RIGHT], "failed", (json_int_t)c.rows[CLI_LANE_FAILED],
+                      "changed", (json_int_t)(c.changed + c.missing), "code_objects_compared",
+                      (json_int_t)c.code_compared, "code_objects_differ", (json_int_t)c.code_changed));
+    cli_lane_free(&made);
+    tw_compiler_close(compiler);
+    cli_pins_free(&pins);
+    if (cli_finish(status, diag) != CLI_OK) code = CLI_FAILED;
+    return bad ? CLI_FAILED : code;
+}
