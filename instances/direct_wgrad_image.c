@@ -35,40 +35,40 @@ static const tw_matrix_atom *find_atom(tw_target target, int32_t dtype) {
     return NULL;
 }
 
-/* A column of 16 channels more than the tile where that spreads the positions that a transposed read touches
- * at once, eight columns of 32 bytes, over all banks: the pitch is an odd number of 32 bytes. */
-static int pitch_of(int channels) { return channels / IM_TILE % 2 ? channels : channels + IM_TILE; }
-
-bool tw_im_can_pad(const im_stage *stage) {
+bool tw_im_can_pad(const tw_stage_shape *stage) {
     return stage->pitch == stage->channels || !(stage->channels & (stage->channels - 1));
 }
 
-static im_stage stage_of(const tw_wgrad_image_spec *s, int rows, int columns, int channels, int threads) {
-    im_stage z = {.rows = rows, .used = columns, .columns = (columns + 7) / 8 * 8, .channels = channels};
-    if (s->tdm_stages) z.columns = columns;
-    z.pitch = pitch_of(channels);
-    z.items = s->tdm_stages ? 0 : z.columns * channels / s->vec;
-    z.loads = (z.items + threads - 1) / threads;
-    z.elements = rows * z.columns * z.pitch;
-    return z;
+static tw_stage_shape stage_of(const im_shape *z, tw_target target, const tw_wgrad_image_spec *s, int rows,
+                               int columns, int channels) {
+    tw_stage_shape stage = {.rows = rows,
+                            .used = columns,
+                            .span = s->strip,
+                            .channels = channels,
+                            .vec = s->vec,
+                            .waves = z->waves,
+                            .lanes = target.wave_size,
+                            .atom = z->atom,
+                            .transposed = tw_transposed_lds_read(target),
+                            .copied = s->tdm_stages > 0};
+    tw_stage_measure(&stage, target);
+    return stage;
 }
 
 im_shape tw_im_shape(const tw_wgrad_image_spec *s, tw_target target) {
     im_shape z = {.atom = find_atom(target, s->dtype), .atom_k = IM_TILE};
-    if (z.atom) {
-        z.info = tw_matrix_atom_info(z.atom);
-        z.transposed = tw_transposed_lds_read(target);
-        z.atom_k = z.info.k;
-    }
+    if (!z.atom) return z;
+    z.info = tw_matrix_atom_info(z.atom);
+    z.atom_k = z.info.k;
     z.taps = s->kh * s->kw;
     z.tiles = s->wave_tiles_k * s->wave_tiles_c;
     z.sums = z.taps * z.tiles;
     z.waves = s->waves_k * s->waves_c;
     z.threads = z.waves * target.wave_size;
     const int rows = s->rows_per_sync;
-    z.x = stage_of(s, rows + s->kh - 1, s->strip + s->kw - 1, IM_TILE * s->waves_c * s->wave_tiles_c,
-                   z.threads);
-    z.dy = stage_of(s, rows, s->strip, IM_TILE * s->waves_k * s->wave_tiles_k, z.threads);
+    z.x = stage_of(&z, target, s, rows + s->kh - 1, s->strip + s->kw - 1,
+                   IM_TILE * s->waves_c * s->wave_tiles_c);
+    z.dy = stage_of(&z, target, s, rows, s->strip, IM_TILE * s->waves_k * s->wave_tiles_k);
     z.dy_first = z.x.elements + (s->tdm_stages ? z.x.columns * z.x.pitch : 0);
     z.buffer = z.dy_first + z.dy.elements;
     z.buffers = s->tdm_stages ? s->tdm_stages : 2;
@@ -78,13 +78,15 @@ im_shape tw_im_shape(const tw_wgrad_image_spec *s, tw_target target) {
     z.lds_bytes = 2 * z.buffers * z.buffer + 4 * z.give_elements;
     /* An estimate: sums; fragments of dY that the rows of a filter share, and of X for two columns of it;
        what is staged; the places of the loads; addresses. */
-    const int fragment = z.info.slots[TW_MATRIX_A] / 2, load = s->vec > 2 ? s->vec / 2 : 1;
+    const int fragment = z.info.slots[TW_MATRIX_A] / 2;
     const int atoms = s->strip * rows / z.atom_k;
-    const int dy_fragments = (atoms < s->kh ? atoms : s->kh) * s->wave_tiles_k;
-    const int staged = load * (z.x.rows * z.x.loads + z.dy.rows * z.dy.loads);
-    z.vgprs = 8 * z.sums + fragment * (dy_fragments + 2 * s->wave_tiles_c) + staged +
-              3 * (z.x.loads + z.dy.loads) + 24;
-    if (!z.transposed) z.vgprs += 24; /* elements on the way into a fragment */
+    int fragments = (atoms < s->kh ? atoms : s->kh) * s->wave_tiles_k + 2 * s->wave_tiles_c, words = 0;
+    if (!z.x.transposed) { /* whole rows of dY, and of X as it lies and moved */
+        fragments = (rows < s->kh ? rows : s->kh) * s->strip / IM_TILE * s->wave_tiles_k + s->wave_tiles_c;
+        words = s->wave_tiles_c * (z.x.own / 2 + 4);
+    }
+    z.vgprs = 8 * z.sums + fragment * fragments + words + tw_stage_load_vgprs(&z.x) +
+              tw_stage_load_vgprs(&z.dy) + tw_stage_place_vgprs(&z.x) + tw_stage_place_vgprs(&z.dy) + 24;
     /* More than 256 registers leave a SIMD few waves: that is for waves that have several tiles, and products
        enough between two loads. */
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
@@ -114,7 +116,10 @@ static tw_dense dense_of(const int32_t *values) {
                       .reproducible = s->reproducible};
 }
 
-static tw_status check_plan(const tw_wgrad_image_spec *s, tw_dense_sizes z, tw_diag *diag) {
+static tw_status check_plan(const tw_wgrad_image_spec *s, const tw_wgrad_problem *p, const im_shape *shape,
+                            tw_dense_sizes z, tw_diag *diag) {
+    const int64_t x_reach = tw_stage_reach(&shape->x, z.wo, z.pad_w, p->c);
+    const int64_t dy_reach = tw_stage_reach(&shape->dy, z.wo, 0, p->k);
 #define IMAGE_PLAN_RULE TW_RULE_CHECK
 #include "instances/direct_wgrad_image_rules.def"
     return TW_OK;
@@ -127,7 +132,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     const tw_dense dense = dense_of(job->instance.spec);
     tw_dense_sizes z;
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
-    if (!status) status = check_plan(s, z, diag);
+    if (!status) status = check_plan(s, p, &shape, z, diag);
     if (status) return status;
     const int64_t n = z.empty ? 0 : p->n;
     const int64_t most = MAX_SLABS / s->row_blocks;

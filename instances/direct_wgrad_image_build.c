@@ -76,7 +76,7 @@ static im_step next_step(im_gen *g, im_step at) {
     return next;
 }
 
-enum { STATE = 5, CARRIED = IM_MAX_SUMS + 2 * IM_MAX_ROWS * IM_MAX_LOADS + STATE };
+enum { STATE = 5, CARRIED = IM_MAX_SUMS + 2 * TW_STAGE_MAX_LOADS + STATE };
 
 /* What the loop carries: the sums, what waits in registers, the next step to stage, and the buffers that are
  * read and filled next. */
@@ -90,20 +90,29 @@ typedef struct carried {
     unsigned count;
 } carried;
 
+static void add(carried *z, const tw_value *values, int count) {
+    memcpy(z->values + z->count, values, sizeof *values * (size_t)count);
+    z->count += (unsigned)count;
+}
+
 static void pack(im_gen *g, carried *z, const loop *l) {
-    const unsigned sums = (unsigned)g->shape.sums, loads = tw_im_value_count(g);
-    memcpy(z->values, g->sums, sums * sizeof(tw_value));
-    tw_im_get_values(g, z->values + sums);
     const tw_value state[STATE] = {l->step.image, l->step.column, l->step.row, l->read, l->fill};
-    memcpy(z->values + sums + loads, state, sizeof state);
-    z->count = sums + loads + STATE;
+    z->count = 0;
+    add(z, g->sums, g->shape.sums);
+    add(z, g->x.raw, tw_stage_loads(&g->shape.x));
+    add(z, g->dy.raw, tw_stage_loads(&g->shape.dy));
+    add(z, state, STATE);
+}
+
+static const tw_value *take(const tw_value *from, tw_value *values, int count) {
+    memcpy(values, from, sizeof *values * (size_t)count);
+    return from + count;
 }
 
 static void unpack(im_gen *g, const carried *z, loop *l) {
-    const unsigned sums = (unsigned)g->shape.sums, loads = tw_im_value_count(g);
-    memcpy(g->sums, z->values, sums * sizeof(tw_value));
-    tw_im_set_values(g, z->values + sums);
-    const tw_value *state = z->values + sums + loads;
+    const tw_value *state = take(z->values, g->sums, g->shape.sums);
+    state = take(state, g->x.raw, tw_stage_loads(&g->shape.x));
+    state = take(state, g->dy.raw, tw_stage_loads(&g->shape.dy));
     *l = (loop){{state[0], state[1], state[2]}, state[3], state[4]};
 }
 
@@ -123,16 +132,27 @@ void tw_im_meet(im_gen *g) {
     tw_sched_barrier(g->b, 0);
 }
 
+static void load_step(im_gen *g, const im_step *step, tw_value exists) {
+    tw_builder *b = g->b;
+    tw_stage_from x = {.image = step->image, .end = g->args.h, .exists = exists};
+    x.row = tw_sub(b, step->row, g->args.pad_h);
+    x.column = tw_sub(b, step->column, g->args.pad_w);
+    tw_stage_load(&g->x, &x);
+    const tw_stage_from dy = {step->image, step->row, step->column, g->row_end, exists};
+    tw_stage_load(&g->dy, &dy);
+}
+
 /* The data of a step waits in registers: it is stored to one of two buffers, the next step's loads begin, and
  * its products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have
  * met behind the products that used it. */
 static void staged_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
     tw_builder *b = g->b;
-    tw_im_store(g, l->read);
+    tw_stage_store(&g->x, l->read);
+    tw_stage_store(&g->dy, l->read);
     tw_im_meet(g);
     tw_value next = tw_emit_add(b, index, 1);
     tw_value more = tw_icmp(b, TW_SLT, next, steps);
-    tw_im_load(g, &l->step, more);
+    load_step(g, &l->step, more);
     tw_im_multiply(g, l->read);
 }
 
@@ -157,7 +177,7 @@ static void begin_steps(im_gen *g, loop *l, tw_value steps) {
         if (stages)
             tw_im_copy(g, &l->step, exists, l->fill);
         else
-            tw_im_load(g, &l->step, exists);
+            load_step(g, &l->step, exists);
         l->step = next_step(g, l->step);
         l->fill = next_buffer(g, l->fill);
     }
@@ -191,6 +211,25 @@ static void all_steps(im_gen *g) {
     if (g->spec->tdm_stages) tw_im_wait(g, 0);
 }
 
+static void place_stages(im_gen *g) {
+    tw_builder *b = g->b;
+    const tw_dense_args *a = &g->args;
+    const tw_scalar dtype = (tw_scalar)g->spec->dtype;
+    g->lds = tw_lds_alloc(b, dtype, (uint32_t)(g->shape.buffers * g->shape.buffer), 16);
+    g->x = (tw_stage){b, &g->shape.x, dtype, a->x_pointer, a->h, a->w, a->c, g->lds, .first = 0};
+    g->dy = (tw_stage){
+        b, &g->shape.dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, g->lds, .first = g->shape.dy_first};
+    tw_value tile_x = tw_emit_udiv(b, g->wave_c, IM_TILE);
+    tw_value tile_dy = tw_emit_udiv(b, g->wave_k, IM_TILE);
+    tw_stage_place_lanes(&g->x, TW_MATRIX_B, tile_x);
+    tw_stage_place_lanes(&g->dy, TW_MATRIX_A, tile_dy);
+    if (g->spec->tdm_stages) return;
+    tw_value first_c = tw_emit_mad(b, g->tile_c, g->group, a->group_c);
+    tw_stage_place_items(&g->x, first_c);
+    tw_value first_k = tw_emit_mad(b, g->tile_k, g->group, a->group_k);
+    tw_stage_place_items(&g->dy, first_k);
+}
+
 /* As many waves as keep a wave within the registers that the shape allows it. */
 static uint32_t min_waves(const im_shape *shape, tw_target target) {
     const tw_arch_info *arch = tw_arch_get(target.arch);
@@ -208,10 +247,8 @@ tw_kernel *tw_im_build(tw_context *ctx, const int32_t *values, tw_target target,
     static const char *const own[] = {"images"};
     tw_dense_params_with(g.b, (tw_scalar)spec->dtype, own, &g.images, 1, &g.args);
     g.zero = tw_i32(g.b, 0);
-    g.lds = tw_lds_alloc(g.b, (tw_scalar)spec->dtype, (uint32_t)(g.shape.buffers * g.shape.buffer), 16);
     place_workgroup(&g);
-    if (!spec->tdm_stages) tw_im_place_items(&g);
-    tw_im_place_lanes(&g);
+    place_stages(&g);
     const tw_type *sum = tw_fragment_type(target, g.shape.info.name, TW_MATRIX_D);
     tw_value none = tw_emit_zero(g.b, sum);
     for (int i = 0; i < g.shape.sums; i++)

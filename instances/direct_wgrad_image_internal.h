@@ -2,39 +2,26 @@
 #ifndef TW_INSTANCES_DIRECT_WGRAD_IMAGE_INTERNAL_H
 #define TW_INSTANCES_DIRECT_WGRAD_IMAGE_INTERNAL_H
 
-#include "arch/transpose.h"
 #include "instances/direct_wgrad_image.h"
 #include "instances/wgrad_dense.h"
-#include "ir/matrix.h"
+#include "instances/wgrad_stage.h"
 
 enum {
     IM_MAX_KERNEL = 8,
     IM_MAX_TILES = 4,
     IM_MAX_SUMS = 64,  /* fragments of a wave: the register rule admits fewer */
-    IM_MAX_ROWS = 16,  /* of X that are staged at once */
-    IM_MAX_LOADS = 96, /* of a lane for one row */
     IM_MAX_ATOMS = 16, /* products along the positions that are staged at once */
     IM_TILE = 16,
 };
-
-/* X or dY as it is staged: rows of columns of channels, 16 bits each. */
-typedef struct im_stage {
-    int rows, columns; /* of which `used` columns hold data */
-    int used;
-    int channels, pitch; /* of a column: those of the workgroup's tile; elements from column to column */
-    int items, loads;    /* loads of a row, and of a lane for a row */
-    int elements;        /* of all rows */
-} im_stage;
 
 /* What follows from a spec and a target alone. */
 typedef struct im_shape {
     const tw_matrix_atom *atom; /* NULL: the target has none */
     tw_matrix_info info;
-    const tw_transposed_read *transposed; /* NULL: fragments are gathered */
-    int atom_k;                           /* positions that an atom multiplies */
-    int taps, tiles, sums;                /* tiles of a wave for one tap; fragments of a wave */
+    int atom_k;            /* positions that an atom multiplies */
+    int taps, tiles, sums; /* tiles of a wave for one tap; fragments of a wave */
     int waves, threads;
-    im_stage x, dy;
+    tw_stage_shape x, dy;
     int buffers, buffer;           /* in LDS, and elements of one: X, a gap, dY */
     int dy_first;                  /* element of a buffer */
     int give_pitch, give_elements; /* f32 of LDS through which sums go; 0, 0: they do not */
@@ -45,31 +32,12 @@ typedef struct im_shape {
 
 im_shape tw_im_shape(const tw_wgrad_image_spec *spec, tw_target target);
 /* Can a tensor copy write the stage's pitch? It pads after a power of two. */
-bool tw_im_can_pad(const im_stage *stage);
+bool tw_im_can_pad(const tw_stage_shape *stage);
 
 /* What is staged at once: rows_per_sync rows of one strip of columns of one image. */
 typedef struct im_step {
     tw_value image, column, row; /* of dY */
 } im_step;
-
-/* A lane's load of a row: where it goes and what it takes. */
-typedef struct im_item {
-    tw_value column;  /* from the first one that is staged; far past any row where there is nothing to load */
-    tw_value voffset; /* bytes from the row's first column that is staged */
-    tw_value place;   /* elements from the row's begin in LDS */
-    tw_value active;  /* does the lane have a place? Only of the last item where not all have */
-    bool partial;
-} im_item;
-
-typedef struct im_staging {
-    const im_stage *stage;
-    im_item items[IM_MAX_LOADS];
-    tw_value pointer, bytes;                     /* of the tensor */
-    tw_value width, height;                      /* of an image */
-    tw_value pixel, row;                         /* bytes */
-    tw_value values[IM_MAX_ROWS * IM_MAX_LOADS]; /* what was loaded */
-    int first;                                   /* element of a buffer */
-} im_staging;
 
 typedef struct im_gen {
     tw_builder *b;
@@ -84,23 +52,12 @@ typedef struct im_gen {
     tw_value wave_k, wave_c;            /* of the wave, in the workgroup's tile */
     tw_value row_from, row_to, row_end; /* rows of dY: first, end of the workgroup's, first + whole steps */
     tw_value strip_end;                 /* columns of dY, whole strips */
-    im_staging x, dy;
+    tw_stage x, dy;
     tw_value lds;
-    tw_value lane_x, lane_dy;   /* where the lane's part of a fragment begins in a buffer */
     tw_value sums[IM_MAX_SUMS]; /* [tap][tile of k][tile of c] */
 } im_gen;
 
 tw_kernel *tw_im_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name);
-
-/* Places the lanes' loads of a row (direct_wgrad_image_stage.c). */
-void tw_im_place_items(im_gen *g);
-/* Loads what a step needs into `values` of both stagings; zeros where `exists` is false. */
-void tw_im_load(im_gen *g, const im_step *step, tw_value exists);
-/* Stores those to the buffer that begins at element `buffer`. */
-void tw_im_store(im_gen *g, tw_value buffer);
-unsigned tw_im_value_count(const im_gen *g);
-void tw_im_get_values(const im_gen *g, tw_value *out);
-void tw_im_set_values(im_gen *g, const tw_value *values);
 
 /* Begins the tensor copies of a step into the buffer that begins at element `slot`; zeros where `exists` is
  * false (direct_wgrad_image_tensor.c). */
@@ -108,9 +65,7 @@ void tw_im_copy(im_gen *g, const im_step *step, tw_value exists, tw_value slot);
 /* Waits until only the copies of the newest `steps` steps may be under way. */
 void tw_im_wait(im_gen *g, int steps);
 
-/* Where the lanes read fragments (direct_wgrad_image_inner.c). */
-void tw_im_place_lanes(im_gen *g);
-/* Adds the products of what is staged in the buffer to the sums. */
+/* Adds the products of what is staged in the buffer to the sums (direct_wgrad_image_inner.c). */
 void tw_im_multiply(im_gen *g, tw_value buffer);
 
 /* The workgroup's barrier (direct_wgrad_image_build.c). */

@@ -19,7 +19,7 @@ static tw_value first_channel(im_gen *g, tw_value tile, tw_value group_channels)
     return tw_emit_mad(g->b, tile, g->group, group_channels);
 }
 
-static void set_padding(const im_stage *stage, tw_tensor_tile *tile) {
+static void set_padding(const tw_stage_shape *stage, tw_tensor_tile *tile) {
     if (stage->pitch == stage->channels) return;
     tile->pad_interval = (uint32_t)stage->channels / 2;
     tile->pad_amount = (uint32_t)(stage->pitch - stage->channels) / 2;
@@ -47,7 +47,7 @@ static origin place_step(im_gen *g, const im_step *step, tw_value exists) {
 /* Row r of the step's rows of X. */
 static void copy_x(im_gen *g, const origin *p, tw_value slot, int r) {
     tw_builder *b = g->b;
-    const im_stage *stage = &g->shape.x;
+    const tw_stage_shape *stage = &g->shape.x;
     tw_tensor_tile tile = {.rank = 2, .tile = {stage->channels, stage->columns}, .strides = {g->args.c}};
     set_padding(stage, &tile);
     tw_value row = tw_emit_add(b, p->row, r);
@@ -71,7 +71,7 @@ static void copy_x(im_gen *g, const origin *p, tw_value slot, int r) {
 /* All rows of dY: nothing lies above or left of them. */
 static void copy_dy(im_gen *g, const im_step *step, const origin *p, tw_value slot) {
     tw_builder *b = g->b;
-    const im_stage *stage = &g->shape.dy;
+    const tw_stage_shape *stage = &g->shape.dy;
     tw_tensor_tile tile = {.rank = 3, .tile = {stage->channels, stage->columns, stage->rows}};
     set_padding(stage, &tile);
     tw_value first = first_channel(g, g->tile_k, g->args.group_k);
