@@ -52,25 +52,16 @@ static void add_counts(tw_launch_counts *sum, const tw_launch_counts *one) {
 }
 
 static tw_status run_launch(replay *r, const tw_bundle_launch *launch) {
-    const tw_plan_kernarg *kernarg = &launch->kernarg;
     tw_status status = TW_OK;
     for (size_t i = 0; !status && i < launch->zeroed_count; i++) {
-        uint32_t b = launch->zeroed[i];
-        status = tw_buffer_fill(r->buffers[b], 0, 0, (size_t)r->bundle->buffers[b].bytes, r->diag);
+        tw_buffer *buffer = r->buffers[launch->zeroed[i]];
+        status = tw_buffer_fill(buffer, 0, 0, tw_buffer_size(buffer), r->diag);
     }
-    tw_kernarg_pointer *pointers = calloc(kernarg->pointer_count + 1, sizeof *pointers);
-    if (!status && !pointers) status = tw_fail_no_memory(r->diag);
-    for (size_t i = 0; !status && i < kernarg->pointer_count; i++)
-        pointers[i] =
-            (tw_kernarg_pointer){kernarg->pointers[i].kernarg_offset, r->buffers[kernarg->pointers[i].buffer],
-                                 kernarg->pointers[i].byte_offset};
     if (!status)
-        status = tw_launch_raw(r->modules[launch->object], launch->kernel, launch->shape.grid,
-                               launch->shape.block, launch->shape.dynamic_lds, kernarg->bytes, kernarg->size,
-                               pointers, kernarg->pointer_count, r->diag);
+        status = tw_plan_kernarg_launch(&launch->kernarg, r->modules[launch->object], launch->kernel,
+                                        &launch->shape, r->buffers, r->diag);
     tw_launch_counts counts = tw_device_last_counts(r->device);
     add_counts(&r->report->counts, &counts);
-    free(pointers);
     return status;
 }
 

@@ -92,24 +92,30 @@ static tw_status check_modules(const tw_plan *plan, tw_module *const *modules, s
                       present ? "" : " with a NULL");
 }
 
-static tw_status run_launch(const tw_plan *plan, const tw_plan_launch *launch, tw_module *module,
-                            const tw_plan_kernarg *kernarg, tw_buffer *const *buffers, tw_diag *diag) {
-    tw_status status = TW_OK;
-    for (size_t i = 0; !status && i < launch->zeroed_count; i++) {
-        uint32_t b = launch->zeroed[i];
-        status = tw_buffer_fill(buffers[b], 0, 0, (size_t)tw_plan_buffer_at(plan, b)->bytes, diag);
-    }
+tw_status tw_plan_kernarg_launch(const tw_plan_kernarg *kernarg, tw_module *module, const char *kernel,
+                                 const tw_launch_shape *shape, tw_buffer *const *buffers, tw_diag *diag) {
     tw_kernarg_pointer *pointers = calloc(kernarg->pointer_count + 1, sizeof *pointers);
-    if (!status && !pointers) status = tw_fail_no_memory(diag);
-    for (size_t i = 0; !status && i < kernarg->pointer_count; i++)
-        pointers[i] =
-            (tw_kernarg_pointer){kernarg->pointers[i].kernarg_offset, buffers[kernarg->pointers[i].buffer],
-                                 kernarg->pointers[i].byte_offset};
-    if (!status)
-        status = tw_launch_raw(module, launch->kernel, launch->grid, launch->block, launch->dynamic_lds,
-                               kernarg->bytes, kernarg->size, pointers, kernarg->pointer_count, diag);
+    if (!pointers) return tw_fail_no_memory(diag);
+    for (size_t i = 0; i < kernarg->pointer_count; i++) {
+        const tw_plan_pointer *from = &kernarg->pointers[i];
+        pointers[i] = (tw_kernarg_pointer){from->kernarg_offset, buffers[from->buffer], from->byte_offset};
+    }
+    tw_status status = tw_launch_raw(module, kernel, shape->grid, shape->block, shape->dynamic_lds,
+                                     kernarg->bytes, kernarg->size, pointers, kernarg->pointer_count, diag);
     free(pointers);
     return status;
+}
+
+static tw_status run_launch(const tw_plan *plan, const tw_plan_launch *launch, tw_module *module,
+                            const tw_plan_kernarg *kernarg, tw_buffer *const *buffers, tw_diag *diag) {
+    for (size_t i = 0; i < launch->zeroed_count; i++) {
+        uint32_t b = launch->zeroed[i]; /* the caller's buffer may be larger */
+        tw_status status = tw_buffer_fill(buffers[b], 0, 0, (size_t)tw_plan_buffer_at(plan, b)->bytes, diag);
+        if (status) return status;
+    }
+    const tw_launch_shape shape = {
+        .grid = launch->grid, .block = launch->block, .dynamic_lds = launch->dynamic_lds};
+    return tw_plan_kernarg_launch(kernarg, module, launch->kernel, &shape, buffers, diag);
 }
 
 tw_status tw_plan_execute(const tw_plan *plan, tw_module *const *modules, size_t module_count,
