@@ -26,17 +26,8 @@ tw_status tw_plan_pack(const tw_plan_launch *launch, const tw_kernel_info *kerne
                        tw_plan_kernarg *out, tw_diag *diag);
 void tw_plan_kernarg_free(tw_plan_kernarg *kernarg);
 
-/* One launch as it meets the device: `kernel` of `module`, once the `zeroed` ones of `buffers` are cleared.
- */
-typedef struct tw_ready_launch {
-    tw_module *module;
-    const char *kernel;
-    tw_launch_shape shape;
-    const uint32_t *zeroed;
-    size_t zeroed_count;
-    const tw_plan_kernarg *kernarg;
-} tw_ready_launch;
-
-tw_status tw_launch_ready(const tw_ready_launch *launch, tw_buffer *const *buffers, tw_diag *diag);
+/* Launches `kernel` of `module` with the addresses of `buffers` in its arguments. */
+tw_status tw_plan_kernarg_launch(const tw_plan_kernarg *kernarg, tw_module *module, const char *kernel,
+                                 const tw_launch_shape *shape, tw_buffer *const *buffers, tw_diag *diag);
 
 #endif
