@@ -1,5 +1,6 @@
 #include "tools/golden_lane.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/fail.h"
@@ -73,13 +74,56 @@ static tw_status compare(const cli_lane_options *o, const cli_lane *made, counts
     return status;
 }
 
-static tw_status record(const cli_lane_options *o, const cli_lane *made, tw_diag *diag) {
+/* A row's place in the order of a whole record. */
+static const cli_lane_row *row_of(const cli_lane *lane, const cli_pin *pin, const tw_arch_info *info) {
+    cli_lane_row like;
+    tw_target_format((tw_target){info->arch, info->wave_size, 0, 0}, like.target);
+    snprintf(like.words, sizeof like.words, "%s", pin->words);
+    return find(lane, &like);
+}
+
+/* With a filter, what is recorded of the pins that it leaves out stays. */
+static tw_status add_recorded(const cli_lane_options *o, cli_lane *made, tw_diag *diag) {
+    cli_pins pins = {0};
+    cli_lane old = {0};
+    cli_baseline codes;
+    cli_baseline_init(&codes);
+    tw_status status = cli_pins_read(o->directory, NULL, &pins, diag);
+    if (status == TW_OK) status = cli_lane_read(o->directory, made->identity, &old, diag);
+    if (status == TW_OK) status = cli_baseline_read(o->directory, made->identity, &codes, diag);
+    cli_lane_row *rows = status == TW_OK ? calloc(made->count + old.count + 1, sizeof *rows) : NULL;
+    if (status == TW_OK && !rows) status = tw_fail_no_memory(diag);
+    size_t count = 0;
+    for (size_t i = 0; status == TW_OK && i < pins.count; i++)
+        for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
+            const tw_arch_info *info = tw_arch_get((tw_arch)a);
+            const cli_lane_row *is = row_of(made, &pins.pins[i], info);
+            const cli_lane_row *was = is ? NULL : row_of(&old, &pins.pins[i], info);
+            if (!is && !was) continue;
+            rows[count] = is ? *is : *was;
+            if (was) cli_baseline_find(&codes, was->target, was->words, rows[count].code);
+            count++;
+        }
+    if (status == TW_OK) {
+        free(made->rows);
+        made->rows = rows;
+        made->count = count;
+    }
+    cli_baseline_free(&codes);
+    cli_lane_free(&old);
+    cli_pins_free(&pins);
+    return status;
+}
+
+static tw_status record(const cli_lane_options *o, cli_lane *made, tw_diag *diag) {
     cli_baseline baseline;
+    tw_status status = o->filter ? add_recorded(o, made, diag) : TW_OK;
+    if (status != TW_OK) return status;
     cli_baseline_init(&baseline);
     for (size_t i = 0; i < made->count; i++)
         if (made->rows[i].code[0])
             cli_baseline_add(&baseline, made->rows[i].code, made->rows[i].target, made->rows[i].words);
-    tw_status status = cli_lane_write(o->directory, made, diag);
+    status = cli_lane_write(o->directory, made, diag);
     if (status == TW_OK) status = cli_baseline_write(o->directory, made->identity, &baseline, diag);
     cli_baseline_free(&baseline);
     return status;

@@ -123,6 +123,9 @@ if $recorded; then
     expect golden_execute_other_numbers 1 'differs from its record' "$tilewright" golden --execute --dir "$root/golden" --filter r_split=2 --arch gfx1201
     sed -i '/gfx1201.*r_split=2$/d' "$lane"
     expect golden_execute_not_recorded 1 'not recorded' "$tilewright" golden --execute --dir "$root/golden" --filter r_split=2 --arch gfx1201
+    expect golden_execute_record_filter 0 '^record +written' "$tilewright" golden --execute --record --dir "$root/golden" --filter r_split=2
+    expect golden_execute_recorded_rest 0 '' diff -r "$source/golden/lanes" "$root/golden/lanes"
+    expect golden_execute_recorded_code 0 '' diff -r "$source/golden/identity" "$root/golden/identity"
     sed -i '2s/.*/nonsense/' "$lane"
     expect golden_table_damaged 1 'line 2 is no row' "$tilewright" golden --table --dir "$root/golden"
     cp "$source"/golden/lanes/* "$root/golden/lanes"
