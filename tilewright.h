@@ -12,6 +12,7 @@
 #include "instances/direct_wgrad_image.h"
 #include "instances/direct_wgrad_mfma.h"
 #include "instances/direct_wgrad_reduce.h"
+#include "instances/direct_wgrad_small_c.h"
 #include "instances/field.h"
 #include "instances/instance.h"
 #include "instances/measures.h"

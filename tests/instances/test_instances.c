@@ -9,6 +9,7 @@
 #include "instances/direct_wgrad_image.h"
 #include "instances/direct_wgrad_mfma.h"
 #include "instances/direct_wgrad_reduce.h"
+#include "instances/direct_wgrad_small_c.h"
 #include "tests/instances/instance_text.h"
 
 static const char *const all_targets[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
@@ -70,6 +71,17 @@ static void public_structs_keep_their_layout(void **state) {
                         "rows_per_sync@32 row_blocks@36 tdm_stages@40 lds_epilogue@44 vec@48 "
                         "ws_replicas@52 reproducible@56 ");
     assert_int_equal(sizeof(STRUCT), 60);
+#undef STRUCT
+    used = 0;
+#define SPEC_INT(name, ...) \
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s@%zu ", #name, offsetof(STRUCT, name));
+#define SPEC_DTYPE SPEC_INT
+#define STRUCT     tw_wgrad_small_c_spec
+#include "instances/direct_wgrad_small_c.def"
+    assert_string_equal(text, "kh@0 kw@4 channels@8 stride@12 dtype@16 waves_k@20 waves_q@24 waves_p@28 "
+                              "wave_tiles_k@32 wave_tiles_q@36 sub_steps@40 rows@44 vec_x@48 "
+                              "uniform_wave@52 ws_replicas@56 reproducible@60 ");
+    assert_int_equal(sizeof(STRUCT), 64);
 #undef STRUCT
     used = 0;
 #define PROBLEM_INT(name, ...) \

@@ -45,6 +45,12 @@ static const struct {
 #define PLAN_RULE(id, ...) {"direct_wgrad_image." #id, PLAN},
 #define SLAB_RULE(id, ...) {"direct_wgrad_image." #id, PLAN},
 #include "instances/wgrad_dense_rules.def"
+#define RULE(id, ...)              {"direct_wgrad_small_c." #id, SPEC},
+#define SMALL_C_PLAN_RULE(id, ...) {"direct_wgrad_small_c." #id, PLAN},
+#include "instances/direct_wgrad_small_c_rules.def"
+#define PLAN_RULE(id, ...) {"direct_wgrad_small_c." #id, PLAN},
+#define SLAB_RULE(id, ...) {"direct_wgrad_small_c." #id, PLAN},
+#include "instances/wgrad_dense_rules.def"
 #define RULE(id, ...)      {"direct_wgrad_reduce." #id, SPEC},
 #define PLAN_RULE(id, ...) {"direct_wgrad_reduce." #id, PLAN},
 #include "instances/direct_wgrad_reduce_rules.def"
@@ -179,9 +185,10 @@ static void no_check_stands_outside_the_tables(void **state) {
     assert_int_equal(count_in_file("instances/words.c", "tw_fail(") +
                          count_in_file("instances/field.c", "tw_fail("),
                      words_checks);
-    static const char *const files[] = {"instances/direct_wgrad_depthwise.c",
-                                        "instances/direct_wgrad_image.c", "instances/direct_wgrad_mfma.c",
-                                        "instances/direct_wgrad_reduce.c", "instances/wgrad_dense.c"};
+    static const char *const files[] = {
+        "instances/direct_wgrad_depthwise.c", "instances/direct_wgrad_image.c",
+        "instances/direct_wgrad_mfma.c",      "instances/direct_wgrad_reduce.c",
+        "instances/direct_wgrad_small_c.c",   "instances/wgrad_dense.c"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         assert_int_equal(count_in_file(files[i], "tw_fail("), 0);
 }

@@ -13,6 +13,7 @@
 #include "instances/direct_wgrad_depthwise_internal.h"
 #include "instances/direct_wgrad_image_internal.h"
 #include "instances/direct_wgrad_mfma_internal.h"
+#include "instances/direct_wgrad_small_c_internal.h"
 #include "instances/grid.h"
 #include "instances/wgrad_slab.h"
 #include "jit/compile.h"
@@ -71,6 +72,13 @@ static void check_image(const tw_grid_kernel *kernel, const tw_wgrad_image_spec 
     expect(kernel, "LDS", kernel->info->lds_bytes, shape.lds_bytes);
 }
 
+static void check_small_c(const tw_grid_kernel *kernel, const tw_wgrad_small_c_spec *spec) {
+    const sc_shape shape = tw_sc_shape(spec, env.target);
+    expect_most(kernel, "VGPRs", kernel->info->vgprs, shape.vgpr_limit);
+    expect(kernel, "workgroup", kernel->info->max_workgroup, shape.threads);
+    expect(kernel, "LDS", kernel->info->lds_bytes, shape.lds_bytes);
+}
+
 static void check(void *user, const tw_grid_kernel *kernel) {
     const tw_kernel_info *info = kernel->info;
     const char *family = tw_family_name(kernel->instance->family);
@@ -88,6 +96,7 @@ static void check(void *user, const tw_grid_kernel *kernel) {
     if (!strcmp(family, "direct_wgrad_depthwise")) check_depthwise(kernel, spec);
     if (!strcmp(family, "direct_wgrad_mfma")) check_mfma(kernel, spec);
     if (!strcmp(family, "direct_wgrad_image")) check_image(kernel, spec);
+    if (!strcmp(family, "direct_wgrad_small_c")) check_small_c(kernel, spec);
 }
 
 static void compile_and_check(const tw_instance *instance) {

@@ -1,0 +1,211 @@
+/* direct_wgrad_small_c: fields, rules, plan and reference. The kernel is in direct_wgrad_small_c_build.c. */
+#include "instances/direct_wgrad_small_c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "instances/direct_wgrad_small_c_internal.h"
+#include "instances/family.h"
+
+static const tw_field spec_fields[] = {
+#define SPEC_INT   TW_FIELD_INT_ROW
+#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
+#include "instances/direct_wgrad_small_c.def"
+};
+static const tw_field problem_fields[] = {
+#define PROBLEM_INT(name, min, max, default_value, doc) \
+    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
+#define PROBLEM_DTYPE(name, formats, default_value, doc) \
+    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
+#define PROBLEM_CHANNELS 3
+#include "instances/wgrad_problem.def"
+};
+TW_FIELD_TABLE_CHECK(tw_wgrad_small_c_spec, spec_fields);
+TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
+
+enum { MAX_SLABS = 4096 }; /* that the reduction folds */
+
+static bool is_power_of_2(int32_t x) { return (x & (x - 1)) == 0; }
+static int least(int a, int b) { return a < b ? a : b; }
+static int ceil_div(int x, int k) { return (x + k - 1) / k; }
+
+static const tw_matrix_atom *find_atom(tw_target target, int32_t dtype) {
+    const tw_matrix_format format = dtype == TW_F16 ? TW_MATRIX_F16 : TW_MATRIX_BF16;
+    const tw_matrix_atom *atom;
+    if (target.wave_size != 32 || !tw_transposed_lds_read(target)) return NULL;
+    for (size_t i = 0; (atom = tw_matrix_atom_at(target, i)); i++) {
+        const tw_matrix_info info = tw_matrix_atom_info(atom);
+        if (info.m == SC_TILE && info.n == SC_TILE && info.k == SC_UNITS * SC_RUNS && info.a == format &&
+            info.d == TW_MATRIX_F32)
+            return atom;
+    }
+    return NULL;
+}
+
+/* Rows of X. The pitch is such that 16 columns of the flattened filter, which follow each other in a row and
+ * go on in the next, are in different banks. */
+static void stage_x(sc_shape *z, const tw_wgrad_small_c_spec *s, int lanes) {
+    enum { CHUNKS_OF_ALL_BANKS = 16 };
+    const int width = (z->unit_columns - 1) * s->stride + s->kw;
+    z->x_rows = (s->rows - 1) * s->stride + z->taps_rows;
+    z->x_vectors = ceil_div(width * s->channels + s->vec_x - 1, s->vec_x);
+    z->x_chunks = z->x_vectors * s->vec_x;
+    const int past = (z->row_columns - z->x_chunks) % CHUNKS_OF_ALL_BANKS;
+    z->x_pitch = z->x_chunks + (past + CHUNKS_OF_ALL_BANKS) % CHUNKS_OF_ALL_BANKS;
+    z->x_rounds = ceil_div(z->x_rows, z->waves);
+    z->x_items = s->uniform_wave ? z->x_rounds * ceil_div(z->x_vectors, lanes)
+                                 : ceil_div(z->x_rows * z->x_vectors, z->threads);
+}
+
+/* Positions of dY: units are an odd number of positions apart, those an odd number of 32 bytes. */
+static void stage_dy(sc_shape *z, const tw_wgrad_small_c_spec *s) {
+    z->dy_pitch = z->tile_k / SC_TILE % 2 ? z->tile_k : z->tile_k + SC_TILE;
+    z->dy_unit = (s->rows * z->unit_columns + 1) * z->dy_pitch;
+    z->dy_vectors = z->unit_columns * (z->tile_k / 8);
+    z->dy_items = ceil_div(z->dy_vectors, z->threads);
+}
+
+sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
+    sc_shape z = {.atom = find_atom(target, s->dtype), .transposed = tw_transposed_lds_read(target)};
+    if (z.atom) z.info = tw_matrix_atom_info(z.atom);
+    z.row_columns = s->kw * s->channels;
+    z.columns = s->kh * z.row_columns;
+    z.waves = s->waves_k * s->waves_q * s->waves_p;
+    z.threads = z.waves * target.wave_size;
+    z.tile_k = SC_TILE * s->waves_k * s->wave_tiles_k;
+    z.tile_q = SC_TILE * s->waves_q * s->wave_tiles_q;
+    z.unit_columns = SC_RUNS * s->sub_steps;
+    z.products = s->rows * s->sub_steps / s->waves_p;
+    z.taps_rows = least(s->kh, ceil_div(z.tile_q - 1, z.row_columns) + 1);
+    if (z.tile_q >= z.columns) z.taps_rows = s->kh;
+    stage_x(&z, s, target.wave_size);
+    stage_dy(&z, s);
+    z.dy_first = z.x_rows * z.x_pitch * SC_CHUNK;
+    z.buffer = z.dy_first + SC_UNITS * z.dy_unit;
+    z.lds_bytes = 2 * 2 * z.buffer;
+    /* An estimate: sums; fragments; what is staged; places of the loads and of the fragments; addresses. */
+    const int vector = s->vec_x > 2 ? 2 : 1;
+    const int dy_loads = s->rows * z.dy_items;
+    z.vgprs = 8 * s->wave_tiles_k * s->wave_tiles_q + 8 * (s->wave_tiles_k + 2) +
+              SC_UNITS * (z.x_items * vector + 4 * dy_loads) + 4 * z.x_items + 2 * z.dy_items +
+              2 * s->wave_tiles_q + 32;
+    const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
+    z.vgpr_cap = z.waves > 8 ? 256 : 512;
+    z.vgpr_limit = least(budget, z.vgpr_cap);
+    return z;
+}
+
+static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag) {
+    const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)values;
+    const tw_arch_info *arch = tw_arch_get(target.arch);
+    const sc_shape shape = tw_sc_shape(s, target);
+    char target_name[TW_TARGET_NAME_MAX];
+    tw_target_format(target, target_name);
+#define RULE TW_RULE_CHECK
+#include "instances/direct_wgrad_small_c_rules.def"
+    return TW_OK;
+}
+
+static tw_dense dense_of(const int32_t *values) {
+    const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)values;
+    return (tw_dense){.kh = s->kh,
+                      .kw = s->kw,
+                      .stride = s->stride,
+                      .dtype = s->dtype,
+                      .ws_replicas = s->ws_replicas,
+                      .reproducible = s->reproducible};
+}
+
+static tw_status check_plan(const tw_wgrad_small_c_spec *s, const tw_wgrad_problem *p, sc_shape shape,
+                            tw_diag *diag) {
+    const int64_t row_elements = (int64_t)p->w * p->c;
+#define SMALL_C_PLAN_RULE TW_RULE_CHECK
+#include "instances/direct_wgrad_small_c_rules.def"
+    return TW_OK;
+}
+
+static tw_status plan(tw_job *job, tw_diag *diag) {
+    const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)job->instance.spec;
+    const tw_wgrad_problem *p = (const tw_wgrad_problem *)job->instance.problem;
+    const sc_shape shape = tw_sc_shape(s, job->target);
+    const tw_dense dense = dense_of(job->instance.spec);
+    tw_dense_sizes z;
+    tw_status status = tw_dense_measure(job, &dense, &z, diag);
+    if (!status) status = check_plan(s, p, shape, diag);
+    if (status) return status;
+    const int64_t pieces = tw_ceil_div(z.wo, shape.unit_columns), blocks = tw_ceil_div(z.ho, s->rows);
+    const int64_t steps = z.empty ? 0 : tw_ceil_div(p->n * blocks * pieces, SC_UNITS);
+    const int64_t most = MAX_SLABS / s->waves_p;
+    const int64_t splits = p->splits < most ? p->splits : most;
+    const int64_t share = steps > splits ? tw_ceil_div(steps, splits) : 1;
+    const int64_t shares = steps ? tw_ceil_div(steps, share) : 1;
+    const int64_t tiles = tw_ceil_div(p->k, shape.tile_k) * tw_ceil_div(shape.columns, shape.tile_q);
+    const tw_dense_extra extra[] = {{"steps", steps ? share : 0}};
+    const tw_dense_launch launch = {.grid = {(uint32_t)tiles, 1, (uint32_t)shares},
+                                    .block = {(uint32_t)shape.threads, 1, 1},
+                                    .writers = shares * s->waves_p,
+                                    .extra = extra,
+                                    .extra_count = 1};
+    return tw_dense_plan(job, &dense, &z, &launch, diag);
+}
+
+static tw_status reference(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
+                           tw_diag *diag) {
+    const tw_dense dense = dense_of(job->instance.spec);
+    return tw_dense_reference(job, &dense, inputs, outputs, diag);
+}
+
+static void derive_reduce(const tw_instance *instance, int32_t *values) {
+    const tw_dense dense = dense_of(instance->spec);
+    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
+}
+
+static const char *const filters[] = {"",
+                                      "stride=2",
+                                      "kh=7 kw=7 stride=2",
+                                      "kh=4 kw=4 stride=4",
+                                      "kh=16 kw=16 stride=16",
+                                      "channels=4",
+                                      "channels=4 stride=2",
+                                      NULL};
+static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
+static const char *const waves[] = {"waves_p=4", "waves_p=2 waves_q=2", "waves_k=2 waves_p=4",
+                                    "waves_k=4 waves_p=4", NULL};
+static const char *const tiles[] = {"wave_tiles_k=2 wave_tiles_q=2", "wave_tiles_k=4 wave_tiles_q=2",
+                                    "wave_tiles_k=4 wave_tiles_q=4", NULL};
+static const char *const steps[] = {"sub_steps=2 rows=2", "sub_steps=4", NULL};
+static const char *const staging[] = {"", "vec_x=2", "vec_x=4", "vec_x=4 uniform_wave=1", NULL};
+static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, NULL};
+
+const tw_family tw_family_direct_wgrad_small_c = {
+    .name = "direct_wgrad_small_c",
+    .doc = "weight gradient of a convolution of 1 to 8 channels on WMMA, NHWC, fp32 sums into slabs",
+    .spec = TW_FIELD_TABLE(spec_fields),
+    .problem = TW_FIELD_TABLE(problem_fields),
+    .reduce = &tw_family_direct_wgrad_reduce,
+    .axes = axes,
+    .validate = validate,
+    .build = tw_sc_build,
+    .derive_reduce = derive_reduce,
+    .plan = plan,
+    .reference = reference,
+};
+
+void tw_wgrad_small_c_defaults(tw_wgrad_small_c_spec *spec, tw_wgrad_problem *problem) {
+    if (spec) tw_field_defaults(tw_family_direct_wgrad_small_c.spec, (int32_t *)spec);
+    if (problem) tw_field_defaults(tw_family_direct_wgrad_small_c.problem, (int32_t *)problem);
+}
+
+tw_instance tw_wgrad_small_c_instance(const tw_wgrad_small_c_spec *spec, const tw_wgrad_problem *problem) {
+    return tw_instance_of(&tw_family_direct_wgrad_small_c, spec, problem);
+}
+
+tw_status tw_wgrad_small_c_validate(const tw_wgrad_small_c_spec *spec, tw_target target, tw_diag *diag) {
+    tw_instance instance = tw_wgrad_small_c_instance(spec, NULL);
+    return tw_instance_validate(&instance, target, diag);
+}
+
+tw_kernel *tw_wgrad_small_c_build(tw_context *ctx, const tw_wgrad_small_c_spec *spec, tw_target target) {
+    tw_instance instance = tw_wgrad_small_c_instance(spec, NULL);
+    return tw_instance_build(ctx, &instance, target);
+}

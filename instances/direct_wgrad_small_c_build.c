@@ -1,0 +1,172 @@
+/* The kernel of direct_wgrad_small_c: docs/instances.md describes the algorithm. This file has the
+ * workgroup's place and the loop over steps. */
+#include "instances/direct_wgrad_small_c_internal.h"
+
+#include <string.h>
+
+/* The workgroup's tile: grid x counts tiles of columns, then of k. */
+static void place_workgroup(sc_gen *g) {
+    tw_builder *b = g->b;
+    const tw_wgrad_small_c_spec *s = g->spec;
+    const int tiles_q = (g->shape.columns + g->shape.tile_q - 1) / g->shape.tile_q;
+    tw_value x = tw_workgroup_id(b, 0);
+    tw_value row = tw_emit_udiv(b, x, tiles_q);
+    tw_value before = tw_emit_mul(b, row, tiles_q);
+    tw_value column = tw_sub(b, x, before);
+    g->first_k = tw_emit_mul(b, row, g->shape.tile_k);
+    g->first_q = tw_emit_mul(b, column, g->shape.tile_q);
+    g->first_row = tw_emit_udiv(b, g->first_q, g->shape.row_columns);
+    tw_name(b, g->first_k, "first_k");
+    tw_name(b, g->first_q, "first_q");
+    tw_value wave = tw_wave_id(b);
+    tw_value rest = tw_emit_udiv(b, wave, s->waves_p);
+    before = tw_emit_mul(b, rest, s->waves_p);
+    g->wave_p = tw_sub(b, wave, before);
+    tw_value wave_row = tw_emit_udiv(b, rest, s->waves_q);
+    before = tw_emit_mul(b, wave_row, s->waves_q);
+    tw_value wave_column = tw_sub(b, rest, before);
+    g->wave_k = tw_emit_mul(b, wave_row, SC_TILE * s->wave_tiles_k);
+    g->wave_q = tw_emit_mul(b, wave_column, SC_TILE * s->wave_tiles_q);
+}
+
+/* max(ceil(x / k), 1) for x >= 0 */
+static tw_value count_of(tw_builder *b, tw_value x, int k) {
+    tw_value rounded = tw_emit_add(b, x, k - 1);
+    tw_value count = tw_emit_udiv(b, rounded, k);
+    return tw_emit_max(b, count, 1);
+}
+
+/* Unit number `first` of all: columns of a row first, then rows, then images. */
+static sc_unit unit_at(sc_gen *g, tw_value first) {
+    tw_builder *b = g->b;
+    tw_value pieces = count_of(b, g->args.wo, g->shape.unit_columns);
+    tw_value blocks = count_of(b, g->args.ho, g->spec->rows);
+    sc_unit u;
+    tw_value rest = tw_udiv(b, first, pieces);
+    tw_value before = tw_mul(b, rest, pieces);
+    tw_value piece = tw_sub(b, first, before);
+    u.column = tw_emit_mul(b, piece, g->shape.unit_columns);
+    u.image = tw_udiv(b, rest, blocks);
+    before = tw_mul(b, u.image, blocks);
+    tw_value block = tw_sub(b, rest, before);
+    u.row = tw_emit_mul(b, block, g->spec->rows);
+    return u;
+}
+
+static sc_unit next_unit(sc_gen *g, sc_unit at) {
+    tw_builder *b = g->b;
+    sc_unit next;
+    tw_value column = tw_emit_add(b, at.column, g->shape.unit_columns);
+    tw_value column_carry = tw_icmp(b, TW_SGE, column, g->args.wo);
+    next.column = tw_select(b, column_carry, g->zero, column);
+    tw_value row = tw_emit_add(b, at.row, g->spec->rows);
+    row = tw_select(b, column_carry, row, at.row);
+    tw_value row_carry = tw_icmp(b, TW_SGE, row, g->args.ho);
+    next.row = tw_select(b, row_carry, g->zero, row);
+    tw_value image = tw_emit_add(b, at.image, 1);
+    next.image = tw_select(b, row_carry, image, at.image);
+    return next;
+}
+
+/* Loads a step, whose first unit is `*u`, which becomes the next step's. */
+static void load_step(sc_gen *g, sc_unit *u) {
+    for (int i = 0; i < SC_UNITS; i++) {
+        tw_sc_load(g, u, i);
+        *u = next_unit(g, *u);
+    }
+}
+
+/* What the loop carries: the sums, what waits in registers, the next step's first unit, the buffer. */
+enum { STATE = 4, CARRIED = SC_MAX_SUMS + 2 * SC_MAX_ITEMS * SC_UNITS + STATE };
+
+typedef struct carried {
+    tw_value values[CARRIED];
+    unsigned count;
+} carried;
+
+static unsigned counts(const sc_gen *g, unsigned *x, unsigned *dy) {
+    *x = (unsigned)(g->shape.x_items * SC_UNITS);
+    *dy = (unsigned)(g->spec->rows * g->shape.dy_items * SC_UNITS);
+    return (unsigned)(g->spec->wave_tiles_k * g->spec->wave_tiles_q);
+}
+
+static void pack(const sc_gen *g, carried *z, const sc_unit *u, tw_value buffer) {
+    unsigned x, dy;
+    const unsigned sums = counts(g, &x, &dy);
+    tw_value *at = z->values;
+    memcpy(at, g->sums, sums * sizeof *at);
+    memcpy(at += sums, g->x_values, x * sizeof *at);
+    memcpy(at += x, g->dy_values, dy * sizeof *at);
+    const tw_value state[STATE] = {u->image, u->row, u->column, buffer};
+    memcpy(at += dy, state, sizeof state);
+    z->count = sums + x + dy + STATE;
+}
+
+static void unpack(sc_gen *g, const carried *z, sc_unit *u, tw_value *buffer) {
+    unsigned x, dy;
+    const unsigned sums = counts(g, &x, &dy);
+    const tw_value *at = z->values;
+    memcpy(g->sums, at, sums * sizeof *at);
+    memcpy(g->x_values, at += sums, x * sizeof *at);
+    memcpy(g->dy_values, at += x, dy * sizeof *at);
+    at += dy;
+    *u = (sc_unit){at[0], at[1], at[2]};
+    *buffer = at[3];
+}
+
+/* The data of a step waits in registers: it is stored to one of two buffers, the next step's loads begin, and
+ * its products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have
+ * met behind the products that used it. Loads behind the last step are of units that nobody multiplies. */
+static void all_steps(sc_gen *g) {
+    tw_builder *b = g->b;
+    tw_value share = tw_workgroup_id(b, 2), buffer = g->zero;
+    tw_value first = tw_mul(b, share, g->steps);
+    first = tw_emit_mul(b, first, SC_UNITS);
+    sc_unit u = unit_at(g, first);
+    load_step(g, &u);
+    carried z, next;
+    pack(g, &z, &u, buffer);
+    tw_value by = tw_i32(b, 1);
+    tw_for_begin(b, g->zero, g->steps, by, z.count, z.values, next.values);
+    tw_for_unroll(b, 1);
+    unpack(g, &next, &u, &buffer);
+    tw_sc_store(g, buffer);
+    tw_barrier(b, TW_FENCE_LDS);
+    load_step(g, &u);
+    tw_sc_multiply(g, buffer);
+    tw_value other = tw_i32(b, g->shape.buffer);
+    buffer = tw_sub(b, other, buffer);
+    pack(g, &next, &u, buffer);
+    tw_for_end(b, next.count, next.values, z.values);
+    unpack(g, &z, &u, &buffer);
+}
+
+/* As many waves as keep a wave within the registers that the shape allows it. */
+static uint32_t min_waves(const sc_shape *shape, tw_target target) {
+    const tw_arch_info *arch = tw_arch_get(target.arch);
+    return (int)arch->max_vgprs > shape->vgpr_cap ? arch->vgprs_per_lane_total / (uint32_t)shape->vgpr_cap
+                                                  : 0;
+}
+
+tw_kernel *tw_sc_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name) {
+    const tw_wgrad_small_c_spec *spec = (const tw_wgrad_small_c_spec *)values;
+    sc_gen g = {.spec = spec, .target = target, .shape = tw_sc_shape(spec, target)};
+    tw_kernel_options options = {.workgroup_size = (uint32_t)g.shape.threads,
+                                 .min_waves_per_eu = min_waves(&g.shape, target)};
+    g.b = tw_kernel_begin(ctx, name, target, &options);
+    if (!g.b) return NULL;
+    static const char *const own[] = {"steps"};
+    tw_dense_params_with(g.b, (tw_scalar)spec->dtype, own, &g.steps, 1, &g.args);
+    g.zero = tw_i32(g.b, 0);
+    g.lds = tw_lds_alloc(g.b, (tw_scalar)spec->dtype, (uint32_t)(2 * g.shape.buffer), 16);
+    place_workgroup(&g);
+    tw_sc_place_items(&g);
+    tw_sc_place_lanes(&g);
+    const tw_type *sum = tw_fragment_type(target, g.shape.info.name, TW_MATRIX_D);
+    tw_value none = tw_emit_zero(g.b, sum);
+    for (int i = 0; i < spec->wave_tiles_k * spec->wave_tiles_q; i++)
+        g.sums[i] = none;
+    all_steps(&g);
+    tw_sc_give(&g);
+    return tw_kernel_end(g.b);
+}

@@ -1,0 +1,165 @@
+/* Fragments out of LDS, their products, and the way from the sums to the slab. A product takes four columns
+ * of one row of all eight units: run i of a fragment, eight of its positions, is column i. */
+#include "instances/direct_wgrad_small_c_internal.h"
+
+/* The lane's run of B's first half: 8 lanes apart in the halves of a fragment. */
+static tw_value lane_run(sc_gen *g, tw_value *column) {
+    tw_builder *b = g->b;
+    const tw_lane_map map = tw_matrix_lane_map(g->shape.atom, TW_MATRIX_B);
+    tw_value lane = tw_lane_id(b), position;
+    tw_lane_map_values(b, &map, lane, 0, &position, column);
+    return tw_emit_udiv(b, position, SC_UNITS);
+}
+
+/* Element of the chunk that column q of dW needs of the first position: its filter row, and what is before it
+ * in that row. */
+static tw_value place_column(sc_gen *g, tw_value q) {
+    tw_builder *b = g->b;
+    tw_value row = tw_emit_udiv(b, q, g->shape.row_columns);
+    tw_value before = tw_emit_mul(b, row, g->shape.row_columns);
+    tw_value in_row = tw_sub(b, q, before);
+    in_row = tw_add(b, in_row, g->shift);
+    row = tw_sub(b, row, g->first_row);
+    tw_value of_row = tw_emit_mul(b, row, g->shape.x_pitch);
+    tw_value chunk = tw_add(b, of_row, in_row);
+    return tw_emit_mul(b, chunk, SC_CHUNK);
+}
+
+/* Columns past the filter take what 16 columns before them do, in a bank of their own, or what the tile's
+ * first does: nobody gives their sums. */
+static tw_value hold_column(sc_gen *g, tw_value q) {
+    tw_builder *b = g->b;
+    tw_value before = tw_emit_add(b, q, -SC_TILE);
+    tw_value past = tw_emit_compare(b, TW_SGE, q, g->shape.columns);
+    q = tw_select(b, past, before, q);
+    tw_value columns = tw_i32(b, g->shape.columns);
+    tw_value count = tw_sub(b, columns, g->first_q), in_tile = tw_sub(b, q, g->first_q);
+    tw_value inside = tw_emit_is_index(b, in_tile, count);
+    return tw_select(b, inside, q, g->first_q);
+}
+
+/* The wave's first product: row and column of the unit. */
+static void place_products(sc_gen *g, tw_value *row, tw_value *column) {
+    tw_builder *b = g->b;
+    tw_value first = tw_emit_mul(b, g->wave_p, g->shape.products);
+    *row = tw_emit_udiv(b, first, g->spec->sub_steps);
+    tw_value before = tw_emit_mul(b, *row, g->spec->sub_steps);
+    tw_value in_row = tw_sub(b, first, before);
+    *column = tw_emit_mul(b, in_row, SC_RUNS);
+}
+
+static int x_row(const sc_gen *g) { return g->spec->stride * g->shape.x_pitch * SC_CHUNK; }
+static int x_column(const sc_gen *g) { return g->spec->stride * g->spec->channels * SC_CHUNK; }
+static int dy_row(const sc_gen *g) { return g->shape.unit_columns * g->shape.dy_pitch; }
+
+void tw_sc_place_lanes(sc_gen *g) {
+    tw_builder *b = g->b;
+    tw_value first_row, first_column, column;
+    place_products(g, &first_row, &first_column);
+    tw_value run = lane_run(g, &column);
+    tw_value at_run = tw_add(b, first_column, run);
+    tw_value of_row = tw_emit_mul(b, first_row, x_row(g)), of_run = tw_emit_mul(b, at_run, x_column(g));
+    tw_value first = tw_add(b, of_row, of_run);
+    tw_value wave_q = tw_add(b, g->first_q, g->wave_q);
+    for (int t = 0; t < g->spec->wave_tiles_q; t++) {
+        tw_value q = tw_add(b, wave_q, column);
+        q = tw_emit_add(b, q, t * SC_TILE);
+        q = hold_column(g, q);
+        tw_value at = place_column(g, q);
+        g->lane_x[t] = tw_add(b, at, first);
+    }
+    tw_value lane = tw_lane_id(b), position, k;
+    tw_lane_map_values(b, &g->shape.transposed->memory, lane, 0, &position, &k);
+    tw_value half = tw_emit_udiv(b, position, SC_UNITS);
+    tw_value before = tw_emit_mul(b, half, SC_UNITS);
+    tw_value unit = tw_sub(b, position, before);
+    tw_value dy_column = tw_add(b, first_column, half);
+    tw_value of_unit = tw_emit_mul(b, unit, g->shape.dy_unit);
+    tw_value of_column = tw_emit_mul(b, dy_column, g->shape.dy_pitch);
+    tw_value of_first = tw_emit_mul(b, first_row, dy_row(g));
+    tw_value at = tw_add(b, of_unit, of_column);
+    at = tw_add(b, at, of_first);
+    at = tw_add(b, at, k);
+    at = tw_add(b, at, g->wave_k);
+    g->lane_dy = tw_emit_add(b, at, g->shape.dy_first);
+}
+
+static tw_value join(tw_builder *b, tw_value low, tw_value high) {
+    int64_t lanes[2 * SC_CHUNK];
+    for (int i = 0; i < 2 * SC_CHUNK; i++)
+        lanes[i] = i;
+    return tw_vector_shuffle(b, low, high, lanes, 2 * SC_CHUNK);
+}
+
+static tw_value read_x(sc_gen *g, tw_value base, int element) {
+    tw_builder *b = g->b;
+    const tw_type *type = tw_type_vector((tw_scalar)g->spec->dtype, SC_CHUNK);
+    tw_value at = tw_emit_add(b, base, element);
+    tw_value low = tw_lds_load(b, type, g->lds, at, 16);
+    at = tw_emit_add(b, base, element + SC_RUNS / 2 * x_column(g));
+    tw_value high = tw_lds_load(b, type, g->lds, at, 16);
+    return join(b, low, high);
+}
+
+static tw_value read_dy(sc_gen *g, tw_value base, int element) {
+    tw_builder *b = g->b;
+    tw_value at = tw_emit_add(b, base, element);
+    tw_value low = tw_lds_load_transposed(b, g->lds, at);
+    at = tw_emit_add(b, base, element + SC_RUNS / 2 * g->shape.dy_pitch);
+    tw_value high = tw_lds_load_transposed(b, g->lds, at);
+    return join(b, low, high);
+}
+
+void tw_sc_multiply(sc_gen *g, tw_value buffer) {
+    tw_builder *b = g->b;
+    const tw_wgrad_small_c_spec *s = g->spec;
+    tw_value base_x[SC_MAX_TILES], dy[SC_MAX_TILES];
+    tw_value base_dy = tw_add(b, g->lane_dy, buffer);
+    for (int t = 0; t < s->wave_tiles_q; t++)
+        base_x[t] = tw_add(b, g->lane_x[t], buffer);
+    for (int i = 0; i < g->shape.products; i++) {
+        const int row = i / s->sub_steps, column = i % s->sub_steps * SC_RUNS;
+        const int of_dy = row * dy_row(g) + column * g->shape.dy_pitch;
+        for (int t = 0; t < s->wave_tiles_k; t++)
+            dy[t] = read_dy(g, base_dy, of_dy + t * SC_TILE);
+        for (int tq = 0; tq < s->wave_tiles_q; tq++) {
+            tw_value x = read_x(g, base_x[tq], row * x_row(g) + column * x_column(g));
+            for (int tk = 0; tk < s->wave_tiles_k; tk++) {
+                tw_value *sum = &g->sums[tk * s->wave_tiles_q + tq];
+                *sum = tw_mma(b, g->shape.info.name, dy[tk], x, *sum);
+            }
+        }
+    }
+}
+
+static tw_value slab_index(sc_gen *g) {
+    tw_builder *b = g->b;
+    tw_value share = tw_workgroup_id(b, 2);
+    tw_value of_share = tw_emit_mul(b, share, g->spec->waves_p);
+    tw_value writer = tw_add(b, of_share, g->wave_p);
+    if (g->spec->reproducible) return writer;
+    if (g->spec->ws_replicas == 1) return g->zero;
+    tw_value replicas = tw_i32(b, g->spec->ws_replicas);
+    return tw_urem(b, writer, replicas);
+}
+
+void tw_sc_give(sc_gen *g) {
+    tw_builder *b = g->b;
+    tw_dense_args flat = g->args; /* one tap of kh * kw * c channels */
+    flat.group_c = tw_i32(b, g->shape.columns);
+    const tw_dense_slab slab = {.b = b,
+                                .target = g->target,
+                                .args = &flat,
+                                .atom = g->shape.info.name,
+                                .taps = 1,
+                                .atomic = !g->spec->reproducible,
+                                .index = slab_index(g),
+                                .group = g->zero};
+    tw_value wave_k = tw_add(b, g->first_k, g->wave_k), wave_q = tw_add(b, g->first_q, g->wave_q);
+    for (int tk = 0; tk < g->spec->wave_tiles_k; tk++)
+        for (int tq = 0; tq < g->spec->wave_tiles_q; tq++) {
+            tw_value k = tw_emit_add(b, wave_k, tk * SC_TILE);
+            tw_value q = tw_emit_add(b, wave_q, tq * SC_TILE);
+            tw_dense_give(&slab, g->sums[tk * g->spec->wave_tiles_q + tq], k, q, g->zero);
+        }
+}

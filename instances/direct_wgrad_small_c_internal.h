@@ -1,0 +1,103 @@
+/* The shape of one direct_wgrad_small_c kernel, and its builder's state. */
+#ifndef TW_INSTANCES_DIRECT_WGRAD_SMALL_C_INTERNAL_H
+#define TW_INSTANCES_DIRECT_WGRAD_SMALL_C_INTERNAL_H
+
+#include "arch/transpose.h"
+#include "instances/direct_wgrad_small_c.h"
+#include "instances/wgrad_dense.h"
+#include "ir/matrix.h"
+
+enum {
+    SC_TILE = 16,
+    SC_UNITS = 8, /* of a step: what a lane's run of a fragment holds */
+    SC_RUNS = 4,  /* of a product */
+    SC_CHUNK = 8, /* elements of 16 bits: one of each unit */
+    SC_MAX_TILES = 8,
+    SC_MAX_SUMS = 64, /* the register rule admits fewer */
+    SC_MAX_ROWS = 4,
+    SC_MAX_ITEMS = 64, /* of a lane; likewise */
+    SC_MAX_ROW_BYTES = 1 << 30,
+    SC_MAX_ROW_SCALARS = 16,
+};
+
+/* What follows from a spec and a target alone. */
+typedef struct sc_shape {
+    const tw_matrix_atom *atom; /* NULL: the target has none that serves */
+    tw_matrix_info info;
+    const tw_transposed_read *transposed;
+    int columns, row_columns; /* of dW: kh * kw * c, and of one filter row */
+    int waves, threads;
+    int tile_k, tile_q;   /* of a workgroup */
+    int unit_columns;     /* output columns of a unit */
+    int products;         /* of a wave and step */
+    int taps_rows;        /* filter rows that a tile of columns may touch */
+    int x_rows;           /* of X, for a unit */
+    int x_chunks;         /* of a row that are stored */
+    int x_pitch;          /* chunks from row to row */
+    int x_vectors;        /* loads of a row */
+    int x_rounds;         /* rows of a wave, where it stages whole rows */
+    int x_items;          /* of a lane: a vector of each unit */
+    int dy_pitch;         /* elements from position to position */
+    int dy_unit;          /* elements from unit to unit */
+    int dy_vectors;       /* of a row of a unit */
+    int dy_items;         /* of a lane, for each row and unit */
+    int dy_first, buffer; /* elements of LDS: where dY begins, and what the next buffer is away */
+    int lds_bytes;
+    int vgprs;                /* an estimate */
+    int vgpr_cap, vgpr_limit; /* what the kernel asks of the compiler, and what the target gives of it */
+} sc_shape;
+
+sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *spec, tw_target target);
+
+/* What one of a step's eight units is: rows x unit_columns positions of an image. */
+typedef struct sc_unit {
+    tw_value image, row, column; /* of dY; uniform */
+} sc_unit;
+
+/* A lane's vector of X in every unit, or of dY in every row and unit. */
+typedef struct sc_item {
+    tw_value row;    /* of X that is staged; uniform where a wave stages whole rows, and unset for dY */
+    tw_value bytes;  /* from the row's (of dY, the unit's) begin */
+    tw_value offset; /* of X: the same with the row */
+    tw_value place;  /* element in LDS */
+    tw_value active; /* has the lane one? Unset where all have. */
+    tw_value exists; /* has the wave one? Unset where all have. */
+} sc_item;
+
+typedef struct sc_gen {
+    tw_builder *b;
+    const tw_wgrad_small_c_spec *spec;
+    sc_shape shape;
+    tw_target target;
+    tw_dense_args args;
+    tw_value steps;            /* argument: of a workgroup */
+    tw_value zero;             /* i32 */
+    tw_value first_k, first_q; /* of the workgroup */
+    tw_value wave_k, wave_q, wave_p;
+    tw_value first_row;                        /* of the filter, that the tile's columns touch */
+    tw_value shift;                            /* elements that the staged row begins before its first tap */
+    tw_value row_bytes, image_bytes, dy_pixel; /* of X, X and dY */
+    sc_item x[SC_MAX_ITEMS], dy[SC_MAX_ITEMS];
+    tw_value x_values[SC_MAX_ITEMS * SC_UNITS], dy_values[SC_MAX_ITEMS * SC_UNITS];
+    tw_value lds;
+    tw_value lane_x[SC_MAX_TILES], lane_dy; /* where the lane's part of a fragment begins in a buffer */
+    tw_value sums[SC_MAX_SUMS];             /* [tile of k][tile of q] */
+} sc_gen;
+
+tw_kernel *tw_sc_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name);
+
+/* Places the lanes' loads (direct_wgrad_small_c_stage.c). */
+void tw_sc_place_items(sc_gen *g);
+/* Loads what one of a step's units needs. */
+void tw_sc_load(sc_gen *g, const sc_unit *u, int unit);
+/* Stores it to the buffer that begins at element `buffer`. */
+void tw_sc_store(sc_gen *g, tw_value buffer);
+
+/* Where the lanes read fragments (direct_wgrad_small_c_inner.c). */
+void tw_sc_place_lanes(sc_gen *g);
+/* Adds the products of what is staged in the buffer to the sums. */
+void tw_sc_multiply(sc_gen *g, tw_value buffer);
+/* Gives the sums to the slab. */
+void tw_sc_give(sc_gen *g);
+
+#endif

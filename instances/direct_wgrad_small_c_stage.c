@@ -1,0 +1,268 @@
+/* Staging: X and dY go from memory through registers to LDS.
+ *
+ * A step has eight units of positions. In LDS a chunk of 16 bytes holds one element of each unit, so that
+ * what a lane takes of a fragment, eight positions of one column, is a chunk, and any tap's chunks are
+ * aligned. A lane loads the same vector of a row of X in every unit, and turns them over into chunks. dY
+ * stays as it is, positions of contiguous k, and is transposed where it is read.
+ *
+ * What does not exist is loaded as zero: units and rows of X are the same for all lanes and get buffers that
+ * end with the image or the row, or are of no bytes; elements left or right of a row of X get an offset that
+ * is past any buffer. */
+#include "instances/direct_wgrad_small_c_internal.h"
+
+enum { FAR = -(1 << 30) }; /* bytes left of a row: no lane's element is inside, and nothing overflows */
+
+static void split(tw_builder *b, tw_value index, int k, tw_value *quotient, tw_value *rest) {
+    *quotient = tw_emit_udiv(b, index, k);
+    tw_value before = tw_emit_mul(b, *quotient, k);
+    *rest = tw_sub(b, index, before);
+}
+
+static void finish_x_item(sc_gen *g, sc_item *item, tw_value vector) {
+    tw_builder *b = g->b;
+    const int vec = g->spec->vec_x;
+    item->bytes = tw_emit_mul(b, vector, 2 * vec);
+    item->offset = item->bytes;
+    if (!g->spec->uniform_wave) item->offset = tw_emit_mad(b, item->bytes, item->row, g->row_bytes);
+    tw_value of_row = tw_emit_mul(b, item->row, g->shape.x_pitch * SC_CHUNK);
+    tw_value in_row = tw_emit_mul(b, vector, vec * SC_CHUNK);
+    item->place = tw_add(b, of_row, in_row);
+}
+
+static void place_shared_item(sc_gen *g, int i) {
+    tw_builder *b = g->b;
+    sc_item *item = &g->x[i];
+    const int rows = g->shape.x_rows, all = rows * g->shape.x_vectors;
+    tw_value work_item = tw_workitem_id(b, 0), vector;
+    tw_value index = tw_emit_add(b, work_item, i * g->shape.threads);
+    split(b, index, g->shape.x_vectors, &item->row, &vector);
+    if ((i + 1) * g->shape.threads > all) item->active = tw_emit_compare(b, TW_SLT, index, all);
+    finish_x_item(g, item, vector);
+}
+
+static void place_row_item(sc_gen *g, int i) {
+    tw_builder *b = g->b;
+    sc_item *item = &g->x[i];
+    const int lanes = g->target.wave_size, rounds = (g->shape.x_vectors + lanes - 1) / lanes;
+    const int first_row = i / rounds * g->shape.waves, first_vector = i % rounds * lanes;
+    tw_value wave = tw_wave_id(b), lane = tw_lane_id(b);
+    item->row = tw_emit_add(b, wave, first_row);
+    tw_value vector = tw_emit_add(b, lane, first_vector);
+    if (first_row + g->shape.waves > g->shape.x_rows)
+        item->exists = tw_emit_compare(b, TW_SLT, item->row, g->shape.x_rows);
+    if (first_vector + lanes > g->shape.x_vectors)
+        item->active = tw_emit_compare(b, TW_SLT, vector, g->shape.x_vectors);
+    finish_x_item(g, item, vector);
+}
+
+/* 16 lanes take eight positions of 32 bytes, where a unit has so many: those are in different banks. */
+static void place_dy_item(sc_gen *g, int i) {
+    tw_builder *b = g->b;
+    sc_item *item = &g->dy[i];
+    const int together = g->shape.unit_columns < 8 ? g->shape.unit_columns : 8;
+    const int pairs = g->shape.tile_k / SC_TILE;
+    tw_value work_item = tw_workitem_id(b, 0), low, half, pair, high;
+    tw_value index = tw_emit_add(b, work_item, i * g->shape.threads), rest;
+    split(b, index, together, &rest, &low);
+    split(b, rest, 2, &rest, &half);
+    split(b, rest, pairs, &high, &pair);
+    tw_value before = tw_emit_mul(b, high, together);
+    tw_value column = tw_add(b, before, low);
+    tw_value of_pair = tw_emit_mul(b, pair, SC_TILE), of_half = tw_emit_mul(b, half, 8);
+    tw_value k = tw_add(b, of_pair, of_half);
+    if ((i + 1) * g->shape.threads > g->shape.dy_vectors)
+        item->active = tw_emit_compare(b, TW_SLT, index, g->shape.dy_vectors);
+    tw_value bytes = tw_emit_mul(b, k, 2);
+    item->bytes = tw_emit_mad(b, bytes, column, g->dy_pixel);
+    tw_value at = tw_emit_mul(b, column, g->shape.dy_pitch);
+    at = tw_add(b, at, k);
+    item->place = tw_emit_add(b, at, g->shape.dy_first);
+}
+
+void tw_sc_place_items(sc_gen *g) {
+    tw_builder *b = g->b;
+    const int channels = g->spec->channels;
+    g->row_bytes = tw_emit_mul(b, g->args.w, 2 * channels);
+    g->image_bytes = tw_mul(b, g->row_bytes, g->args.h);
+    g->dy_pixel = tw_emit_mul(b, g->args.k, 2);
+    /* The first tap's element, -pad_w * channels, rounded down to whole vectors. */
+    tw_value first = tw_emit_mul(b, g->args.pad_w, -channels), mask = tw_i32(b, g->spec->vec_x - 1);
+    g->shift = tw_and(b, first, mask);
+    for (int i = 0; i < g->shape.x_items; i++) {
+        if (g->spec->uniform_wave)
+            place_row_item(g, i);
+        else
+            place_shared_item(g, i);
+    }
+    for (int i = 0; i < g->shape.dy_items; i++)
+        place_dy_item(g, i);
+}
+
+/* What a unit's loads of X share. */
+typedef struct x_unit {
+    tw_value exists, image, row; /* of X: the first that is staged */
+    tw_value begin;              /* bytes from a row's begin to the first that is staged */
+} x_unit;
+
+static x_unit place_unit(sc_gen *g, const sc_unit *u) {
+    tw_builder *b = g->b;
+    x_unit x = {.exists = tw_icmp(b, TW_SLT, u->image, g->args.n)};
+    x.image = u->image;
+    tw_value row = tw_emit_mul(b, u->row, g->spec->stride);
+    row = tw_sub(b, row, g->args.pad_h);
+    x.row = tw_add(b, row, g->first_row);
+    tw_value column = tw_emit_mul(b, u->column, g->spec->stride);
+    column = tw_sub(b, column, g->args.pad_w);
+    column = tw_smin(b, column, g->args.w);
+    const int width = g->shape.x_chunks / g->spec->channels + 1;
+    tw_value near = tw_emit_compare(b, TW_SGT, column, -width), far = tw_i32(b, FAR);
+    tw_value element = tw_emit_mul(b, column, g->spec->channels);
+    element = tw_sub(b, element, g->shift);
+    tw_value bytes = tw_emit_mul(b, element, 2);
+    x.begin = tw_select(b, near, bytes, far);
+    return x;
+}
+
+static tw_value load_x(sc_gen *g, tw_value rsrc, tw_value begin, tw_value offset, const sc_item *item) {
+    tw_builder *b = g->b;
+    const tw_type *scalar = tw_type_scalar((tw_scalar)g->spec->dtype);
+    const tw_type *type =
+        g->spec->vec_x == 1 ? scalar : tw_type_vector((tw_scalar)g->spec->dtype, (unsigned)g->spec->vec_x);
+    tw_value in_row = tw_add(b, item->bytes, begin), outside = tw_i32(b, INT32_MIN);
+    tw_value inside = tw_emit_is_index(b, in_row, g->row_bytes);
+    tw_value voffset = tw_select(b, inside, offset, outside);
+    return tw_buffer_load(b, type, rsrc, voffset, g->zero, 0);
+}
+
+/* All rows of the unit: a buffer that begins and ends with the image, and rows above it before its begin. */
+static void load_shared(sc_gen *g, const x_unit *x, int unit) {
+    tw_builder *b = g->b;
+    tw_value element = tw_mul(b, x->image, g->args.h);
+    element = tw_mul(b, element, g->args.w);
+    element = tw_emit_mul(b, element, g->spec->channels);
+    element = tw_select(b, x->exists, element, g->zero);
+    tw_value pointer = tw_ptr_offset(b, g->args.x_pointer, element);
+    tw_value bytes = tw_select(b, x->exists, g->image_bytes, g->zero);
+    tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
+    /* Rows that are further outside than all that is staged are as if they were just outside. */
+    tw_value row = tw_emit_max(b, x->row, -g->shape.x_rows);
+    row = tw_smin(b, row, g->args.h);
+    tw_value shift = tw_emit_mad(b, x->begin, row, g->row_bytes);
+    for (int i = 0; i < g->shape.x_items; i++) {
+        tw_value offset = tw_add(b, g->x[i].offset, shift);
+        g->x_values[i * SC_UNITS + unit] = load_x(g, rsrc, x->begin, offset, &g->x[i]);
+    }
+}
+
+/* One row of the unit, the wave's: a buffer of the row. */
+static void load_row(sc_gen *g, const x_unit *x, int unit, int i) {
+    tw_builder *b = g->b;
+    tw_value row = tw_add(b, x->row, g->x[i].row);
+    tw_value inside = tw_emit_is_index(b, row, g->args.h);
+    inside = tw_and(b, inside, x->exists);
+    if (g->x[i].exists.id) inside = tw_and(b, inside, g->x[i].exists);
+    tw_value of_all = tw_emit_mad(b, row, x->image, g->args.h);
+    tw_value element = tw_mul(b, of_all, g->args.w);
+    element = tw_emit_mul(b, element, g->spec->channels);
+    element = tw_select(b, inside, element, g->zero);
+    tw_value pointer = tw_ptr_offset(b, g->args.x_pointer, element);
+    tw_value bytes = tw_select(b, inside, g->row_bytes, g->zero);
+    tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
+    tw_value offset = tw_add(b, g->x[i].bytes, x->begin);
+    g->x_values[i * SC_UNITS + unit] = load_x(g, rsrc, x->begin, offset, &g->x[i]);
+}
+
+/* Output row `r` of the unit: a buffer from its first position to the end of the image's row. */
+static void load_dy(sc_gen *g, const sc_unit *u, int unit, int r) {
+    tw_builder *b = g->b;
+    const tw_type *type = tw_type_vector((tw_scalar)g->spec->dtype, 8);
+    tw_value row = tw_emit_add(b, u->row, r);
+    tw_value exists = tw_icmp(b, TW_SLT, u->image, g->args.n);
+    tw_value inside = tw_icmp(b, TW_SLT, row, g->args.ho);
+    inside = tw_and(b, inside, exists);
+    tw_value of_all = tw_emit_mad(b, row, u->image, g->args.ho);
+    tw_value pixel = tw_emit_mad(b, u->column, of_all, g->args.wo);
+    tw_value element = tw_emit_mad(b, g->first_k, pixel, g->args.k);
+    element = tw_select(b, inside, element, g->zero);
+    tw_value pointer = tw_ptr_offset(b, g->args.dy_pointer, element);
+    tw_value rest = tw_sub(b, g->args.wo, u->column);
+    rest = tw_mul(b, rest, g->args.k);
+    rest = tw_sub(b, rest, g->first_k);
+    tw_value bytes = tw_emit_mul(b, rest, 2);
+    bytes = tw_select(b, inside, bytes, g->zero);
+    tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
+    for (int i = 0; i < g->shape.dy_items; i++) {
+        const int at = (r * g->shape.dy_items + i) * SC_UNITS + unit;
+        g->dy_values[at] = tw_buffer_load(b, type, rsrc, g->dy[i].bytes, g->zero, 0);
+    }
+}
+
+/* Scalar instructions and loads stay behind those of the unit before: all units at once would need more
+ * scalar registers than there are. Products, and what they read, may move in between. */
+static void keep_order(sc_gen *g) {
+    enum { VECTOR_ALU = 1 << 1, MATRIX = 1 << 3, LDS = 1 << 7 };
+    tw_sched_barrier(g->b, VECTOR_ALU | MATRIX | LDS);
+}
+
+void tw_sc_load(sc_gen *g, const sc_unit *u, int unit) {
+    const x_unit x = place_unit(g, u);
+    if (!g->spec->uniform_wave) load_shared(g, &x, unit);
+    for (int i = 0; g->spec->uniform_wave && i < g->shape.x_items; i++) {
+        if (i) keep_order(g);
+        load_row(g, &x, unit, i);
+    }
+    for (int r = 0; r < g->spec->rows; r++) {
+        keep_order(g);
+        load_dy(g, u, unit, r);
+    }
+    keep_order(g);
+}
+
+static void begin_if(sc_gen *g, tw_value condition) {
+    if (condition.id) tw_if_begin(g->b, condition);
+}
+static void end_if(sc_gen *g, tw_value condition) {
+    if (condition.id) tw_if_end(g->b, 0, NULL, NULL);
+}
+
+static void store_x(sc_gen *g, int i, tw_value buffer) {
+    tw_builder *b = g->b;
+    const sc_item *item = &g->x[i];
+    tw_value place = tw_add(b, buffer, item->place);
+    begin_if(g, item->exists);
+    begin_if(g, item->active);
+    for (int v = 0; v < g->spec->vec_x; v++) {
+        tw_value chunk[SC_UNITS];
+        for (int unit = 0; unit < SC_UNITS; unit++) {
+            tw_value value = g->x_values[i * SC_UNITS + unit];
+            chunk[unit] = g->spec->vec_x == 1 ? value : tw_vector_extract(b, value, (unsigned)v);
+        }
+        tw_value whole = tw_vector_build(b, chunk, SC_UNITS);
+        tw_value at = tw_emit_add(b, place, v * SC_CHUNK);
+        tw_lds_store(b, whole, g->lds, at, 16);
+    }
+    end_if(g, item->active);
+    end_if(g, item->exists);
+}
+
+static void store_dy(sc_gen *g, int i, tw_value buffer) {
+    tw_builder *b = g->b;
+    const sc_item *item = &g->dy[i];
+    tw_value place = tw_add(b, buffer, item->place);
+    begin_if(g, item->active);
+    for (int r = 0; r < g->spec->rows; r++)
+        for (int unit = 0; unit < SC_UNITS; unit++) {
+            const int of_row = r * g->shape.unit_columns * g->shape.dy_pitch;
+            tw_value at = tw_emit_add(b, place, of_row + unit * g->shape.dy_unit);
+            tw_value value = g->dy_values[(r * g->shape.dy_items + i) * SC_UNITS + unit];
+            tw_lds_store(b, value, g->lds, at, 16);
+        }
+    end_if(g, item->active);
+}
+
+void tw_sc_store(sc_gen *g, tw_value buffer) {
+    for (int i = 0; i < g->shape.x_items; i++)
+        store_x(g, i, buffer);
+    for (int i = 0; i < g->shape.dy_items; i++)
+        store_dy(g, i, buffer);
+}
