@@ -22,7 +22,12 @@ uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, 
     case EMU_ATOMIC_SWAP: return data;
     case EMU_ATOMIC_CMPSWAP:
     case EMU_ATOMIC_CMPSTORE: return old == other ? data : old;
+    case EMU_ATOMIC_CMPSWAP_F32:
+    case EMU_ATOMIC_CMPSTORE_F32: return as_f32((uint32_t)old) == as_f32((uint32_t)other) ? data : old;
+    case EMU_ATOMIC_CMPSTORE_F64: return as_f64(old) == as_f64(other) ? data : old;
     case EMU_ATOMIC_CMPST: return old == data ? other : old;
+    case EMU_ATOMIC_CMPST_F32: return as_f32((uint32_t)old) == as_f32((uint32_t)data) ? other : old;
+    case EMU_ATOMIC_CMPST_F64: return as_f64(old) == as_f64(data) ? other : old;
     case EMU_ATOMIC_MSKOR: return (old & ~data) | other;
     case EMU_ATOMIC_WRAP: return old >= data ? old - data : old + other;
     case EMU_ATOMIC_ADD: return old + data;
@@ -48,5 +53,20 @@ uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, 
     case EMU_ATOMIC_PK_ADD_F16: return add_halves((uint32_t)old, (uint32_t)data);
     case EMU_ATOMIC_PK_ADD_BF16: return add_bf16s((uint32_t)old, (uint32_t)data);
     }
+    return old;
+}
+
+uint64_t tw_emu_atomic_host(uint8_t *at, unsigned operation, unsigned bytes, uint64_t data, uint64_t other) {
+    if (bytes == 4) {
+        uint32_t *p = (uint32_t *)(void *)at, old = __atomic_load_n(p, __ATOMIC_RELAXED), next;
+        do
+            next = (uint32_t)tw_emu_atomic_result(operation, bytes, old, data, other);
+        while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+        return old;
+    }
+    uint64_t *p = (uint64_t *)(void *)at, old = __atomic_load_n(p, __ATOMIC_RELAXED), next;
+    do
+        next = tw_emu_atomic_result(operation, bytes, old, data, other);
+    while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
     return old;
 }

@@ -24,9 +24,9 @@ static bool is_sgpr(const emu_text_operand *t) { return t->kind == EMU_TEXT_REGI
 
 /* Registers of the data operand: of compare-and-swap a pair of values. */
 static unsigned data_words(const emu_row *row) {
-    unsigned words = (emu_mem_bytes(row) + 3) / 4;
-    return row->exec == tw_emu_exec_vmem_atomic && emu_mem_what(row) == EMU_ATOMIC_CMPSWAP ? 2 * words
-                                                                                           : words;
+    bool atomic = row->exec == tw_emu_exec_vmem_atomic || row->exec == tw_emu_exec_smem_atomic;
+    unsigned words = row->flags & EMU_ROW_BLOCK ? 32 : (emu_mem_bytes(row) + 3) / 4;
+    return atomic && emu_atomic_is_pair(emu_mem_what(row)) ? 2 * words : words;
 }
 
 /* A register that loads and atomics may name with a 16-bit half. */
@@ -43,12 +43,13 @@ static void bind_global_address(emu_binding *b, unsigned index) {
         b->reason = "an unexpected number of operands";
         return;
     }
+    bool scratch = emu_mem_space(b->row) == EMU_SPACE_SCRATCH;
     if (is_sgpr(&t->operand[index + 1])) {
-        tw_emu_bind_register(b, index + 1, 2, 2, &i->s[2]);
+        tw_emu_bind_register(b, index + 1, scratch ? 1 : 2, 2, &i->s[2]);
         if (t->operand[index + 1].reg == EMU_S_NULL) i->s[2].kind = EMU_OPERAND_NONE;
     }
     if (!is_off(&t->operand[index]))
-        tw_emu_bind_register(b, index, i->s[2].kind != EMU_OPERAND_NONE ? 1 : 2, 0, &i->s[0]);
+        tw_emu_bind_register(b, index, scratch || i->s[2].kind != EMU_OPERAND_NONE ? 1 : 2, 0, &i->s[0]);
 }
 
 /* DMA: vaddr, saddr; load: LDS address, vaddr, saddr; store: vaddr, LDS address, saddr. */
@@ -108,18 +109,38 @@ void tw_emu_bind_wait(emu_binding *b) {
     if (b->binder->isa != TW_ISA_GFX9 || i->imm == NO_LIMIT) i->exec = tw_emu_exec_nop;
 }
 
+/* vdst or vdata, saddr: each lane at its own dword from there on. */
+static void bind_thread_address(emu_binding *b) {
+    emu_inst *i = b->out;
+    const emu_text *t = b->text;
+    if (t->operands != 2) {
+        b->reason = "an unexpected number of operands";
+        return;
+    }
+    bool store = b->row->flags & EMU_ROW_STORE;
+    bind_data(b, 0, 1, store ? 1 : 3, store ? &i->s[1] : &i->d);
+    if (!is_off(&t->operand[1])) tw_emu_bind_register(b, 1, 2, 2, &i->s[2]);
+    i->exec = b->row->exec;
+}
+
 /* load: vdst, vaddr, saddr; store: vaddr, vdata, saddr; atomic: [vdst,] vaddr, vdata, saddr. */
 void tw_emu_bind_global(emu_binding *b) {
     emu_inst *i = b->out;
     const emu_row *row = b->row;
     const emu_text *t = b->text;
     unsigned count = t->operands, words = data_words(row);
-    bool load = row->exec == tw_emu_exec_vmem_load, atomic = row->exec == tw_emu_exec_vmem_atomic;
+    bool atomic = row->exec == tw_emu_exec_vmem_atomic, load = !atomic && !(row->flags & EMU_ROW_STORE);
     bind_offsets(b);
     if (i->flags & EMU_I_LDS) {
         bind_global_address(b, 0);
         i->exec = tw_emu_exec_copy;
-        if (!load || emu_mem_space(row) != EMU_SPACE_GLOBAL) b->reason = "a copy to LDS that is not known";
+        bool scratch = emu_mem_space(row) == EMU_SPACE_SCRATCH;
+        if (!load || emu_mem_space(row) == EMU_SPACE_FLAT || (scratch && words > 1))
+            b->reason = "a copy to LDS that is not known";
+        return;
+    }
+    if (row->flags & EMU_ROW_TID) {
+        bind_thread_address(b);
         return;
     }
     bool has_scalar = count && (is_off(&t->operand[count - 1]) || is_sgpr(&t->operand[count - 1]));
@@ -186,25 +207,31 @@ void tw_emu_bind_lds(emu_binding *b) {
     const emu_row *row = b->row;
     unsigned bytes = emu_mem_bytes(row), words = (bytes + 3) / 4, what = emu_mem_what(row), next = 0;
     bool atomic = row->exec == tw_emu_exec_lds_atomic, load = row->exec == tw_emu_exec_lds_load;
+    bool exchange = row->exec == tw_emu_exec_lds_exchange;
     bool two = !atomic && what >= EMU_ACCESS_LOAD2;
     bool two_data = atomic ? what >= EMU_ATOMIC_CMPSTORE && what <= EMU_ATOMIC_WRAP : two && !load;
     bind_offsets(b);
-    if (load || row->dst != T_NONE) bind_data(b, next++, load && two ? 2 * words : words, 3, &i->d);
+    if (load || row->dst != T_NONE)
+        bind_data(b, next++, (load || exchange) && two ? 2 * words : words, 3, &i->d);
     if (row->dst != T_NONE) i->flags |= EMU_I_RETURN;
-    tw_emu_bind_register(b, next++, 1, 0, &i->s[0]);
+    if (!(row->flags & EMU_ROW_TID)) tw_emu_bind_register(b, next++, 1, 0, &i->s[0]);
     if (!load) bind_data(b, next++, words, 1, &i->s[1]);
     if (two_data) bind_data(b, next++, words, 2, &i->s[2]);
     if (next != b->text->operands) b->reason = "an unexpected number of operands";
     i->exec = row->exec;
 }
 
-/* sdst, sbase, soffset or immediate */
+/* sdst or sdata (of an atomic both), sbase, soffset or immediate */
 void tw_emu_bind_smem(emu_binding *b) {
     emu_inst *i = b->out;
     unsigned bytes = emu_mem_bytes(b->row);
     bool buffer = emu_mem_space(b->row) == EMU_SPACE_BUFFER;
     bind_offsets(b);
-    tw_emu_bind_register(b, 0, (bytes + 3) / 4, 3, &i->d);
+    bool store = b->row->exec == tw_emu_exec_smem_store, atomic = b->row->exec == tw_emu_exec_smem_atomic;
+    tw_emu_bind_register(b, 0, store || atomic ? data_words(b->row) : (bytes + 3) / 4, 3, &i->d);
+    if (store || atomic) i->s[2] = i->d;
+    if (atomic) i->d.words = (uint8_t)(bytes / 4);
+    if (atomic && tw_emu_text_find(b->text, "glc")) i->flags |= EMU_I_RETURN;
     tw_emu_bind_register(b, 1, buffer ? 4 : 2, 0, &i->s[0]);
     if (b->reason) return;
     if (b->text->operands < 3) {

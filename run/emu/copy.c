@@ -156,7 +156,8 @@ static void load_piece(tw_emu_wave *w, const emu_copy *copy, const emu_piece *p)
     uint8_t *data = g->lds + p->lds, *known = g->lds_known + p->lds;
     if (g->lds_dwords) tw_emu_lds_race_touch(w, p->lane, p->lds, p->bytes, EMU_WRITES, false);
     uint32_t read = p->buffer ? p->read : 0;
-    if (read && g->global_log) tw_emu_global_note(w, p->lane, p->buffer, p->offset, read, EMU_READS);
+    if (read && g->global_log && p->buffer != w->launch->scratch)
+        tw_emu_global_note(w, p->lane, p->buffer, p->offset, read, EMU_READS);
     if (read) {
         memcpy(data, p->buffer->data + p->offset, read);
         memcpy(known, p->buffer->known + p->offset, read);

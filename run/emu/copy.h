@@ -35,6 +35,8 @@ typedef struct emu_copy {
     uint32_t count, capacity;
 } emu_copy;
 
+/* Whether M0 names this workgroup alone for what a cluster loads; reported where it does not. */
+bool tw_emu_copy_alone(tw_emu_wave *w);
 /* Adds a piece; false when memory ran out. */
 bool tw_emu_copy_add(emu_copy *copy, emu_piece piece);
 /* The copy is under way: takes the pieces over. */

@@ -38,6 +38,12 @@ static bool global_end(tw_emu_wave *w, const emu_inst *i, const emu_block_addres
     uint64_t address = a->address[l] + from;
     emu_place place;
     piece->buffer = NULL;
+    if (emu_mem_space(i->row) == EMU_SPACE_SCRATCH) {
+        if (!tw_emu_place_scratch(w, lane, (uint32_t)address, bytes, EMU_READS, &place)) return false;
+        piece->buffer = place.buffer;
+        piece->offset = (uint64_t)(place.data - place.buffer->data);
+        return true;
+    }
     if (emu_mem_space(i->row) == EMU_SPACE_BUFFER &&
         !tw_emu_resource_address(&a->resource, a->index[l], (uint32_t)address, a->scalar, (unsigned)lane,
                                  bytes, &address))
@@ -52,8 +58,10 @@ static bool global_end(tw_emu_wave *w, const emu_inst *i, const emu_block_addres
 static void add_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, int lane, uint32_t lds,
                      emu_copy *copy) {
     unsigned bytes = emu_mem_bytes(i->row);
-    /* A buffer's range is checked dword by dword. */
+    /* A buffer's range is checked dword by dword; in scratch nothing may cross a dword. */
     unsigned step = emu_mem_space(i->row) == EMU_SPACE_BUFFER && bytes > 4 ? 4 : bytes;
+    if (emu_mem_space(i->row) == EMU_SPACE_SCRATCH && a->address[(unsigned)lane % EMU_LANES] % 4 + bytes > 4)
+        step = 1;
     unsigned width = i->flags & EMU_I_LDS && bytes < 4 ? 4 : step;
     for (unsigned from = 0; from < bytes; from += step) {
         emu_piece piece = {.lds = lds + from, .bytes = width, .read = step, .lane = lane};
@@ -65,9 +73,8 @@ static void add_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresse
     }
 }
 
-/* The multicast of a cluster load, where the workgroup is alone in its cluster. */
-static bool alone(tw_emu_wave *w, const emu_inst *i) {
-    if (!(i->row->flags & EMU_ROW_CLUSTER) || (w->s[EMU_S_M0] & 0xffff) <= 1) return true;
+bool tw_emu_copy_alone(tw_emu_wave *w) {
+    if ((w->s[EMU_S_M0] & 0xffff) <= 1) return true;
     tw_emu_fatal(w, -1, "the emulator knows clusters of one workgroup only (got multicast mask 0x%x)",
                  w->s[EMU_S_M0] & 0xffff);
     return false;
@@ -76,7 +83,7 @@ static bool alone(tw_emu_wave *w, const emu_inst *i) {
 void tw_emu_exec_copy(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row);
     emu_copy copy = {.store = i->row->flags & EMU_ROW_STORE, .sign = i->row->flags & EMU_ROW_SIGNED};
-    if (!alone(w, i)) return;
+    if (i->row->flags & EMU_ROW_CLUSTER && !tw_emu_copy_alone(w)) return;
     for (unsigned half = 0; half < w->halves; half++) {
         emu_block_addresses a;
         uint32_t lds[EMU_LANES];
@@ -91,7 +98,8 @@ void tw_emu_exec_copy(tw_emu_wave *w, const emu_inst *i) {
             w->group->lds_read += moved;
             w->group->bytes_written += moved;
         } else {
-            w->group->bytes_read += moved;
+            bool scratch = emu_mem_space(i->row) == EMU_SPACE_SCRATCH;
+            *(scratch ? &w->group->scratch_read : &w->group->bytes_read) += moved;
             w->group->lds_written += moved;
         }
     }

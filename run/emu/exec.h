@@ -23,11 +23,16 @@ typedef enum emu_access {
 
 typedef enum emu_atomic {
     EMU_ATOMIC_SWAP = 0,
-    EMU_ATOMIC_CMPSWAP,  /* data is the pair (new, compare) */
+    EMU_ATOMIC_CMPSWAP, /* data is the pair (new, compare) */
+    EMU_ATOMIC_CMPSWAP_F32,
     EMU_ATOMIC_CMPSTORE, /* two operands: new, compare */
-    EMU_ATOMIC_CMPST,    /* two operands: compare, new */
-    EMU_ATOMIC_MSKOR,    /* two operands: mask, new bits */
-    EMU_ATOMIC_WRAP,     /* two operands */
+    EMU_ATOMIC_CMPSTORE_F32,
+    EMU_ATOMIC_CMPSTORE_F64,
+    EMU_ATOMIC_CMPST, /* two operands: compare, new */
+    EMU_ATOMIC_CMPST_F32,
+    EMU_ATOMIC_CMPST_F64,
+    EMU_ATOMIC_MSKOR, /* two operands: mask, new bits */
+    EMU_ATOMIC_WRAP,  /* two operands */
     EMU_ATOMIC_ADD,
     EMU_ATOMIC_SUB,
     EMU_ATOMIC_RSUB,
@@ -57,6 +62,11 @@ typedef enum emu_atomic {
 static inline emu_space emu_mem_space(const emu_row *row) { return (emu_space)(row->arg & 3); }
 static inline unsigned emu_mem_what(const emu_row *row) { return row->arg >> 2 & 63; }
 static inline unsigned emu_mem_bytes(const emu_row *row) { return row->arg >> 8; }
+
+/* Whether the data of an atomic is a pair of values. */
+static inline bool emu_atomic_is_pair(unsigned operation) {
+    return operation == EMU_ATOMIC_CMPSWAP || operation == EMU_ATOMIC_CMPSWAP_F32;
+}
 
 /* What waves say to the rest of the machine. */
 typedef enum emu_message {
@@ -99,6 +109,7 @@ void tw_emu_exec_permlane_group(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane64(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_permlane_swap(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swap(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_swaprel(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swap_half(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_mqsad(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_swizzle(tw_emu_wave *w, const emu_inst *i);
@@ -153,21 +164,30 @@ void tw_emu_exec_tensor(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_wait(tw_emu_wave *w, const emu_inst *i); /* imm: operations that may go on, imm2: counter */
 void tw_emu_exec_wait_all(tw_emu_wave *w, const emu_inst *i);
 
-/* Memory: vmem.c, lds.c, smem.c */
+/* Memory: vmem.c, vmem_block.c, lds.c, lds_exchange.c, smem.c */
 void tw_emu_exec_smem(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_smem_store(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_smem_atomic(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_vmem_atomic(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_vmem_block(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_cluster_load(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_count(tw_emu_wave *w, const emu_inst *i);
 void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_lds_exchange(tw_emu_wave *w, const emu_inst *i);
+void tw_emu_exec_lds_condxchg(tw_emu_wave *w, const emu_inst *i);
 
 /* ---- helpers ---- */
 
 /* The new value of an atomic on `bytes` bytes; `other` is the second operand of those that have one. */
 uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, uint64_t data,
                               uint64_t other);
+
+/* Does one to host memory, at once for all threads; the old value. */
+uint64_t tw_emu_atomic_host(uint8_t *at, unsigned operation, unsigned bytes, uint64_t data, uint64_t other);
 
 /* A scalar operand: up to 64 bits, and which of them are unknown. */
 uint64_t tw_emu_scalar_read(const tw_emu_wave *w, const emu_operand *o, uint64_t *unknown);

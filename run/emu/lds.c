@@ -1,4 +1,5 @@
 /* LDS. */
+#include "run/emu/lds.h"
 #include "run/emu/block_copy.h"
 #include "run/emu/copy.h"
 #include "run/emu/lds_race.h"
@@ -6,9 +7,20 @@
 
 enum { MAX_WORDS = 4 };
 
-/* Byte offsets of the lanes of one block; the lanes that have one. */
-static uint32_t block_offsets(tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *offset) {
+/* Lane l at M0 + 4 l. */
+static uint32_t thread_offsets(tw_emu_wave *w, unsigned half, uint32_t *offset) {
+    if (w->su[EMU_S_M0] & 0xffff) {
+        tw_emu_report(w, -1, "an LDS address is made of bits that nobody wrote");
+        return 0;
+    }
+    for (unsigned l = 0; l < EMU_LANES; l++)
+        offset[l] = (w->s[EMU_S_M0] & 0xffff) + 4 * (half * EMU_LANES + l);
+    return emu_exec_half(w, half);
+}
+
+uint32_t tw_emu_lds_offsets(tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *offset) {
     uint32_t active = emu_exec_half(w, half), bad = 0;
+    if (i->row->flags & EMU_ROW_TID) return thread_offsets(w, half, offset);
     const uint32_t *v = emu_vgpr(w, &i->s[0], half);
     if (w->shadow && tw_emu_vector_unknown(w, &i->s[0])) {
         const uint32_t *u = emu_vgpr_unknown(w, &i->s[0], half);
@@ -23,11 +35,11 @@ static uint32_t block_offsets(tw_emu_wave *w, const emu_inst *i, unsigned half, 
     return active & ~bad;
 }
 
-/* Extra cycles. Model (docs/emulator.md): in a cycle each bank serves one dword, to all lanes that ask for
+/* Model (docs/emulator.md): in a cycle each bank serves one dword, to all lanes that ask for
  * it; lanes are served in groups whose dwords could lie in different banks, 8 for four dwords and 32 banks.
  */
-static void count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t active, unsigned bytes,
-                            unsigned parts) {
+void tw_emu_lds_count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t active, unsigned bytes,
+                                unsigned parts) {
     enum { MAX_BANKS = 64 };
     unsigned words = (bytes + 3) / 4, banks = w->launch->lds_banks, group = EMU_LANES;
     while (group * words > banks)
@@ -48,8 +60,7 @@ static void count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t act
     }
 }
 
-/* The second offset of two-address forms and the unit of both, from the kind of access. */
-static unsigned access_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) {
+unsigned tw_emu_lds_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) {
     unsigned what = emu_mem_what(i->row);
     if (what == EMU_ACCESS_LOAD || what == EMU_ACCESS_STORE) {
         at[0] = (uint32_t)i->imm;
@@ -102,11 +113,11 @@ void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     uint32_t at[2], value[2][MAX_WORDS * EMU_LANES], unknown[2][MAX_WORDS * EMU_LANES], loaded[2] = {0, 0};
     bool any[2][2] = {{false, false}, {false, false}};
-    unsigned parts = access_parts(i, bytes, at);
+    unsigned parts = tw_emu_lds_parts(i, bytes, at);
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES];
-        loaded[half] = block_offsets(w, i, half, offset);
-        count_conflicts(w, offset, loaded[half], bytes, parts);
+        loaded[half] = tw_emu_lds_offsets(w, i, half, offset);
+        tw_emu_lds_count_conflicts(w, offset, loaded[half], bytes, parts);
         for (unsigned part = 0; part < parts; part++) {
             unsigned to = part * words * EMU_LANES;
             any[half][part] = load_part(w, half, offset, at[part], loaded[half], bytes, value[half] + to,
@@ -130,8 +141,8 @@ void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
     }
 }
 
-static void lane_data(const tw_emu_wave *w, const emu_inst *i, const emu_operand *o, unsigned half,
-                      unsigned l, uint32_t *v, uint32_t *u) {
+void tw_emu_lds_lane_data(const tw_emu_wave *w, const emu_inst *i, const emu_operand *o, unsigned half,
+                          unsigned l, uint32_t *v, uint32_t *u) {
     const uint32_t *data = emu_vgpr(w, o, half), *unknown = emu_vgpr_unknown(w, o, half);
     unsigned shift = i->row->flags & EMU_ROW_D16_HI ? 16 : 0;
     for (unsigned k = 0; k < o->words; k++) {
@@ -158,7 +169,7 @@ static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *dat
         unsigned l = (unsigned)__builtin_ctz(rest);
         uint32_t v[MAX_WORDS], u[MAX_WORDS];
         emu_place p;
-        lane_data(w, i, data, half, l, v, u);
+        tw_emu_lds_lane_data(w, i, data, half, l, v, u);
         w->storing = v;
         if (tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + at, bytes, EMU_WRITES, &p))
             tw_emu_store_bytes(&p, bytes, v, u);
@@ -169,10 +180,10 @@ static void store_part(tw_emu_wave *w, const emu_inst *i, const emu_operand *dat
 void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row);
     uint32_t at[2];
-    unsigned parts = access_parts(i, bytes, at);
+    unsigned parts = tw_emu_lds_parts(i, bytes, at);
     for (unsigned half = 0; half < w->halves; half++) {
-        uint32_t offset[EMU_LANES], active = block_offsets(w, i, half, offset);
-        count_conflicts(w, offset, active, bytes, parts);
+        uint32_t offset[EMU_LANES], active = tw_emu_lds_offsets(w, i, half, offset);
+        tw_emu_lds_count_conflicts(w, offset, active, bytes, parts);
         for (unsigned part = 0; part < parts; part++)
             store_part(w, i, &i->s[1 + part], half, offset, at[part], active);
         w->group->lds_written += (uint64_t)__builtin_popcount(active) * bytes * parts;
@@ -182,9 +193,9 @@ void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {
 void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = bytes / 4, operation = emu_mem_what(i->row);
     for (unsigned half = 0; half < w->halves; half++) {
-        uint32_t offset[EMU_LANES], active = block_offsets(w, i, half, offset), done = 0;
+        uint32_t offset[EMU_LANES], active = tw_emu_lds_offsets(w, i, half, offset), done = 0;
         uint32_t result[2 * EMU_LANES], unknown[2 * EMU_LANES];
-        count_conflicts(w, offset, active, bytes, 1);
+        tw_emu_lds_count_conflicts(w, offset, active, bytes, 1);
         for (uint32_t rest = active; rest; rest &= rest - 1) {
             unsigned l = (unsigned)__builtin_ctz(rest);
             uint32_t v[2] = {0}, u[2] = {0}, v2[2] = {0}, u2[2] = {0}, old[2] = {0}, old_unknown[2] = {0};
@@ -192,8 +203,8 @@ void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i) {
             if (!tw_emu_place_lds(w, (int)(half * EMU_LANES + l), offset[l] + (uint32_t)i->imm, bytes,
                                   EMU_UPDATES, &p))
                 continue;
-            lane_data(w, i, &i->s[1], half, l, v, u);
-            if (i->s[2].kind == EMU_OPERAND_VGPR) lane_data(w, i, &i->s[2], half, l, v2, u2);
+            tw_emu_lds_lane_data(w, i, &i->s[1], half, l, v, u);
+            if (i->s[2].kind == EMU_OPERAND_VGPR) tw_emu_lds_lane_data(w, i, &i->s[2], half, l, v2, u2);
             tw_emu_load_bytes(w, &p, bytes, old, old_unknown);
             uint64_t next = tw_emu_atomic_result(operation, bytes, old[0] | (uint64_t)old[1] << 32,
                                                  v[0] | (uint64_t)v[1] << 32, v2[0] | (uint64_t)v2[1] << 32);

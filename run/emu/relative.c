@@ -49,6 +49,22 @@ void tw_emu_exec_movrel(tw_emu_wave *w, const emu_inst *i) {
     }
 }
 
+void tw_emu_exec_swaprel(tw_emu_wave *w, const emu_inst *i) {
+    emu_operand from = i->s[0], to = i->d;
+    uint32_t source, result;
+    offsets(w, i, &source, &result);
+    if (!move_operand(w, &from, source) || !move_operand(w, &to, result)) return;
+    for (unsigned half = 0; half < w->halves; half++) {
+        uint32_t value[2][EMU_LANES], unknown[2][EMU_LANES], lanes = emu_exec_half(w, half);
+        memcpy(value[0], emu_vgpr(w, &from, half), sizeof value[0]);
+        memcpy(unknown[0], emu_vgpr_unknown(w, &from, half), sizeof unknown[0]);
+        memcpy(value[1], emu_vgpr(w, &to, half), sizeof value[1]);
+        memcpy(unknown[1], emu_vgpr_unknown(w, &to, half), sizeof unknown[1]);
+        tw_emu_vector_store(w, &to, 0, half, lanes, value[0], unknown[0]);
+        tw_emu_vector_store(w, &from, 0, half, lanes, value[1], unknown[1]);
+    }
+}
+
 void tw_emu_exec_scalar_movrel(tw_emu_wave *w, const emu_inst *i) {
     emu_operand from = i->s[0], to = i->d;
     uint32_t source, result;

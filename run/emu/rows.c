@@ -30,8 +30,10 @@ enum {
     ST = EMU_ROW_STORE,
     CL = EMU_ROW_CLUSTER,
     DMA = EMU_ROW_DMA,
+    TID = EMU_ROW_TID,
     RTN = 1 << 19,
-    BUF = 1 << 20
+    BUF = 1 << 20,
+    SCR = 1 << 28
 };
 enum { T__ = T_NONE };
 
@@ -177,6 +179,34 @@ LM uint64_t scalar_half(float f) {
 #define STORES_STORE      EMU_ROW_STORE
 #define STORES_STORE2     EMU_ROW_STORE
 #define STORES_STORE2ST64 EMU_ROW_STORE
+#define ADDTID(N_, kind)                                         \
+    {.name = #N_,                                                \
+     .bind = EMU_BIND_GLOBAL,                                    \
+     .cls = EMU_CLASS_VMEM,                                      \
+     .flags = TID | STORES_##kind,                               \
+     .arg = EMU_MEM_ARG(EMU_SPACE_GLOBAL, EMU_ACCESS_##kind, 4), \
+     .exec = EXEC_##kind},
+#define BLOCK(N_, space, kind)                                    \
+    {.name = #N_,                                                 \
+     .bind = EMU_BIND_GLOBAL,                                     \
+     .cls = EMU_CLASS_VMEM,                                       \
+     .flags = EMU_ROW_BLOCK | STORES_##kind,                      \
+     .arg = EMU_MEM_ARG(EMU_SPACE_##space, EMU_ACCESS_##kind, 4), \
+     .exec = tw_emu_exec_vmem_block},
+#define CLUSTER(N_, bytes)                                         \
+    {.name = #N_,                                                  \
+     .bind = EMU_BIND_GLOBAL,                                      \
+     .cls = EMU_CLASS_VMEM,                                        \
+     .flags = CL,                                                  \
+     .arg = EMU_MEM_ARG(EMU_SPACE_GLOBAL, EMU_ACCESS_LOAD, bytes), \
+     .exec = tw_emu_exec_cluster_load},
+#define DSX(N_, kind, bytes, handler)                 \
+    {.name = #N_,                                     \
+     .bind = EMU_BIND_LDS,                            \
+     .cls = EMU_CLASS_LDS,                            \
+     .dst = T_B64,                                    \
+     .arg = EMU_MEM_ARG(0, EMU_ACCESS_##kind, bytes), \
+     .exec = tw_emu_exec_lds_##handler},
 #define DSA(N_, operation, bytes, flags_)                           \
     {.name = #N_,                                                   \
      .bind = EMU_BIND_LDS,                                          \
@@ -201,6 +231,20 @@ LM uint64_t scalar_half(float f) {
      .flags = (flags_) & ~BUF,                                                         \
      .arg = EMU_MEM_ARG((flags_)&BUF ? EMU_SPACE_BUFFER : EMU_SPACE_GLOBAL, 0, bytes), \
      .exec = tw_emu_exec_smem},
+#define SSTORE(N_, bytes, flags_)                                                      \
+    {.name = #N_,                                                                      \
+     .bind = EMU_BIND_SMEM,                                                            \
+     .cls = EMU_CLASS_SMEM,                                                            \
+     .flags = EMU_ROW_STORE,                                                           \
+     .arg = EMU_MEM_ARG((flags_)&BUF ? EMU_SPACE_BUFFER : EMU_SPACE_GLOBAL, 0, bytes), \
+     .exec = tw_emu_exec_smem_store},
+#define SATOM(N_, space, operation, bytes)                                 \
+    {.name = #N_,                                                          \
+     .bind = EMU_BIND_SMEM,                                                \
+     .cls = EMU_CLASS_SMEM,                                                \
+     .flags = ORD,                                                         \
+     .arg = EMU_MEM_ARG(EMU_SPACE_##space, EMU_ATOMIC_##operation, bytes), \
+     .exec = tw_emu_exec_smem_atomic},
 #define NOP(N_, class) \
     {.name = #N_, .bind = EMU_BIND_NONE, .cls = EMU_CLASS_##class, .exec = tw_emu_exec_nop},
 #define BRANCH(N_, when)                                           \
@@ -211,12 +255,12 @@ LM uint64_t scalar_half(float f) {
      .dst = EMU_BRANCH_##when == EMU_BRANCH_CALL ? T_B64 : T_NONE, \
      .exec = tw_emu_exec_branch},
 
-#define COPY(N_, bytes, flags_)                      \
-    {.name = #N_,                                    \
-     .bind = EMU_BIND_COPY,                          \
-     .cls = EMU_CLASS_VMEM,                          \
-     .flags = flags_,                                \
-     .arg = EMU_MEM_ARG(EMU_SPACE_GLOBAL, 0, bytes), \
+#define COPY(N_, bytes, flags_)                                                         \
+    {.name = #N_,                                                                       \
+     .bind = EMU_BIND_COPY,                                                             \
+     .cls = EMU_CLASS_VMEM,                                                             \
+     .flags = (flags_) & ~SCR,                                                          \
+     .arg = EMU_MEM_ARG((flags_)&SCR ? EMU_SPACE_SCRATCH : EMU_SPACE_GLOBAL, 0, bytes), \
      .exec = tw_emu_exec_copy},
 #define TENSOR(N_, flags_)    \
     {.name = #N_,             \
@@ -284,8 +328,14 @@ static const emu_row ROWS[] = {
 #undef ATOM
 #undef DS
 #undef DSA
+#undef DSX
+#undef ADDTID
+#undef BLOCK
+#undef CLUSTER
 #undef SPECIAL
 #undef SMEM
+#undef SSTORE
+#undef SATOM
 #undef NOP
 #undef BRANCH
 #undef COPY
@@ -329,6 +379,12 @@ typedef struct alias_row {
 #define ATOM(name, space, operation, bytes, flags)
 #define DS(name, kind, bytes, flags)
 #define DSA(name, operation, bytes, flags)
+#define DSX(name, kind, bytes, handler)
+#define ADDTID(name, kind)
+#define BLOCK(name, space, kind)
+#define CLUSTER(name, bytes)
+#define SSTORE(name, bytes, flags)
+#define SATOM(name, space, operation, bytes)
 #define SPECIAL(name, class, handler, arg, dst, A_, B_, C_, flags)
 #define SMEM(name, bytes, flags)
 #define NOP(name, class)

@@ -206,6 +206,8 @@ enum {
     EMU_ROW_TRANSPOSED = 1 << 23, /* lanes exchange what they loaded; `lane` says how */
     EMU_ROW_FP8 = 1 << 24,        /* byte_sel picks a byte, "clamp" is no range */
     EMU_ROW_BYTE_OUT = 1 << 25,   /* the result is a byte of its register */
+    EMU_ROW_TID = 1 << 26,        /* lanes lie side by side, from a scalar address on */
+    EMU_ROW_BLOCK = 1 << 27,      /* M0 says which of 32 registers */
     EMU_ROW_ORDERED = 1 << 18     /* an atomic whose outcome depends on the order of workgroups */
 };
 

@@ -16,6 +16,20 @@ void tw_emu_bind_transposed(emu_binding *b) {
     if (!read) b->reason = "no lane map of it is known";
 }
 
+/* `bits` bits from bit `at` of a lane's registers on; elements of 6 bits cross registers. */
+static uint32_t bits_at(const uint32_t *lane, unsigned at, unsigned bits) {
+    unsigned word = at / 32, shift = at % 32;
+    uint32_t value = lane[word * EMU_LANES] >> shift;
+    if (shift + bits > 32) value |= lane[(word + 1) * EMU_LANES] << (32 - shift);
+    return value & ((1u << bits) - 1);
+}
+
+static void add_bits_at(uint32_t *lane, unsigned at, unsigned bits, uint32_t value) {
+    unsigned word = at / 32, shift = at % 32;
+    lane[word * EMU_LANES] |= value << shift;
+    if (shift + bits > 32) lane[(word + 1) * EMU_LANES] |= value >> (32 - shift);
+}
+
 static void exchange(const tw_emu_wave *w, const emu_inst *i, uint32_t *const *values, unsigned words) {
     const tw_transposed_read *read = i->fn.any;
     uint32_t from[2][4 * EMU_LANES];
@@ -28,10 +42,8 @@ static void exchange(const tw_emu_wave *w, const emu_inst *i, uint32_t *const *v
         for (unsigned slot = 0; slot < read->slots; slot++) {
             unsigned source = 0, element = 0;
             tw_transposed_source(read, lane, slot, &source, &element);
-            uint32_t word = from[source / EMU_LANES][element * bits / 32 * EMU_LANES + source % EMU_LANES];
-            uint32_t value = word >> element * bits % 32 & ((1u << bits) - 1);
-            values[lane / EMU_LANES][slot * bits / 32 * EMU_LANES + lane % EMU_LANES] |= value
-                                                                                         << slot * bits % 32;
+            uint32_t value = bits_at(from[source / EMU_LANES] + source % EMU_LANES, element * bits, bits);
+            add_bits_at(values[lane / EMU_LANES] + lane % EMU_LANES, slot * bits, bits, value);
         }
     }
 }

@@ -139,21 +139,26 @@ static bool load_block(tw_emu_wave *w, const emu_inst *i, const emu_block_addres
     return true;
 }
 
+uint32_t tw_emu_vmem_load_half(tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value,
+                               uint32_t *unknown, bool *any) {
+    emu_block_addresses a;
+    tw_emu_block_address(w, i, half, &a);
+    *any = false;
+    if (!a.active) return 0;
+    if (!load_block(w, i, &a, value, unknown, any)) {
+        load_lanes(w, i, &a, half, value, unknown);
+        *any = true;
+    }
+    count_bytes(w, i, &a, EMU_READS);
+    return a.active;
+}
+
 void tw_emu_exec_vmem_load(tw_emu_wave *w, const emu_inst *i) {
     unsigned bytes = emu_mem_bytes(i->row), words = (bytes + 3) / 4;
     uint32_t value[2][MAX_WORDS * EMU_LANES], unknown[2][MAX_WORDS * EMU_LANES], loaded[2] = {0, 0};
     bool any[2] = {false, false};
-    for (unsigned half = 0; half < w->halves; half++) {
-        emu_block_addresses a;
-        tw_emu_block_address(w, i, half, &a);
-        loaded[half] = a.active;
-        if (!a.active) continue;
-        if (!load_block(w, i, &a, value[half], unknown[half], &any[half])) {
-            load_lanes(w, i, &a, half, value[half], unknown[half]);
-            any[half] = true;
-        }
-        count_bytes(w, i, &a, EMU_READS);
-    }
+    for (unsigned half = 0; half < w->halves; half++)
+        loaded[half] = tw_emu_vmem_load_half(w, i, half, value[half], unknown[half], &any[half]);
     if (i->row->flags & EMU_ROW_TRANSPOSED)
         tw_emu_transpose(w, i, (uint32_t *const[]){value[0], value[1]},
                          (uint32_t *const[]){unknown[0], unknown[1]}, any, words);
@@ -225,27 +230,12 @@ void tw_emu_exec_vmem_store(tw_emu_wave *w, const emu_inst *i) {
 
 /* ---- atomics ---- */
 
-static uint64_t host_atomic(uint8_t *at, unsigned operation, unsigned bytes, uint64_t data, uint64_t other) {
-    if (bytes == 4) {
-        uint32_t *p = (uint32_t *)(void *)at, old = __atomic_load_n(p, __ATOMIC_RELAXED), next;
-        do
-            next = (uint32_t)tw_emu_atomic_result(operation, bytes, old, data, other);
-        while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-        return old;
-    }
-    uint64_t *p = (uint64_t *)(void *)at, old = __atomic_load_n(p, __ATOMIC_RELAXED), next;
-    do
-        next = tw_emu_atomic_result(operation, bytes, old, data, other);
-    while (!__atomic_compare_exchange_n(p, &old, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-    return old;
-}
-
 /* The outcome on unknown bytes, or with unknown data, is unknown. */
 static bool atomic_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *a, unsigned half,
                         unsigned l, uint32_t *result, uint32_t *result_unknown) {
     unsigned bytes = emu_mem_bytes(i->row), words = bytes / 4, operation = emu_mem_what(i->row);
     uint32_t v[MAX_WORDS] = {0}, u[MAX_WORDS] = {0}, old[2] = {0, 0}, old_unknown[2];
-    bool zero, pair = operation == EMU_ATOMIC_CMPSWAP;
+    bool zero, pair = emu_atomic_is_pair(operation);
     emu_place p;
     if (!place(w, i, a, half, l, 0, bytes, EMU_UPDATES, &zero, &p)) {
         result[l] = result[l + EMU_LANES] = result_unknown[l] = result_unknown[l + EMU_LANES] = 0;
@@ -260,7 +250,7 @@ static bool atomic_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addre
         unknown |= old_unknown[k] != 0;
     for (unsigned k = 0; k < (pair ? 2 * words : words); k++)
         unknown |= u[k] != 0;
-    uint64_t before = host_atomic(p.data, operation, bytes, data, other);
+    uint64_t before = tw_emu_atomic_host(p.data, operation, bytes, data, other);
     if (unknown) {
         uint32_t all[2] = {0xffffffffu, 0xffffffffu}, now[2];
         memcpy(now, p.data, bytes);

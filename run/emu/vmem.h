@@ -16,6 +16,9 @@ typedef struct emu_block_addresses {
     uint32_t half;
 } emu_block_addresses;
 
+/* Loads one block of 32 lanes: which lanes were on, and (`any`) whether `unknown` was filled. */
+uint32_t tw_emu_vmem_load_half(tw_emu_wave *w, const emu_inst *i, unsigned half, uint32_t *value,
+                               uint32_t *unknown, bool *any);
 void tw_emu_block_address(tw_emu_wave *w, const emu_inst *i, unsigned half, emu_block_addresses *a);
 
 /* Where all lanes lie in one buffer, or are loads out of the range of a buffer resource: that buffer, the

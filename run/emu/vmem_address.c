@@ -31,6 +31,11 @@ static void global_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, e
     uint64_t unknown, base = tw_emu_scalar_read(w, &i->s[2], &unknown) + (uint64_t)i->imm;
     uint32_t scale = i->flags & EMU_I_SCALE ? emu_mem_bytes(i->row) : 1;
     const emu_operand *v = &i->s[0];
+    if (i->row->flags & EMU_ROW_TID) {
+        for (unsigned l = 0; l < EMU_LANES; l++)
+            a->address[l] = base + 4 * (half * EMU_LANES + l);
+        return;
+    }
     if (v->kind != EMU_OPERAND_VGPR) {
         for (unsigned l = 0; l < EMU_LANES; l++)
             a->address[l] = base;

@@ -187,6 +187,15 @@ static uint32_t byte_limited(uint32_t a, uint32_t by, int32_t low, int32_t high)
     int64_t v = (int64_t)(int32_t)a >> (by & 31);
     return (uint32_t)(v < low ? low : v > high ? high : v) & 255;
 }
+/* Bytes cut to four bits between two limits. */
+static uint32_t nibbles(uint32_t a, int low, int high, bool sign) {
+    uint32_t r = 0;
+    for (int i = 0; i < 4; i++) {
+        int v = sign ? (int8_t)(a >> 8 * i) : (int)(a >> 8 * i & 255);
+        r |= (uint32_t)((v < low ? low : v > high ? high : v) & 15) << 4 * i;
+    }
+    return r;
+}
 static int compare_i(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -320,7 +329,8 @@ static void append_kernel(tw_strbuf *ir, const instruction *t, unsigned number, 
     tw_strbuf_append(ir, scalar ? "\", \"=&s" : "\", \"=&v");
     for (unsigned k = 0; k < n; k++)
         tw_strbuf_append(ir, scalar ? ",s" : ",v");
-    tw_strbuf_append(ir, ",~{vcc},~{scc}\"(");
+    tw_strbuf_append(ir, ",~{vcc},~{scc},~{v40},~{v42},~{v43},~{s40},~{s41},~{s42},~{s43},~{s44},~{s45}"
+                         ",~{s46},~{s47}\"(");
     for (unsigned k = 0; k < n; k++) {
         const char *source = t->types[k] == 'd' ? "i64" : t->types[k] == 'h' ? "i16" : "i32";
         tw_strbuf_printf(ir, "%s%s %%v%u", k ? ", " : "", source, k);
