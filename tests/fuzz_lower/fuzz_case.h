@@ -53,7 +53,5 @@ void fuzz_memory_free(fuzz_memory *m);
 
 /* Which rows the generator has used, and how often. */
 extern uint64_t fuzz_ops_made[TW_OPCODE_LIMIT];
-/* The generator knows how to feed the op. */
-bool fuzz_row_is_known(const tw_op_info *row);
 
 #endif

@@ -93,6 +93,20 @@ bool gen_load(gen *g, const tw_type *type, gen_value *out);
 /* Stores data in a slot of the work-item's own. */
 bool gen_store_own(gen *g, fuzz_role role, gen_value data);
 bool gen_ptr_offset(gen *g);
+gen_value gen_plus(gen *g, gen_value x, uint32_t n);
+gen_value gen_times(gen *g, gen_value x, uint32_t n);
+/* The index, in 32 or 64 bits: global accesses take either. */
+gen_value gen_maybe_wide(gen *g, gen_value index);
+/* A resource of the buffer, new or made before. */
+bool gen_resource(gen *g, fuzz_role role, tw_scalar scalar, gen_value *out);
+bool gen_all_are_here(const gen *g); /* all of the workgroup: barriers may stand */
+/* In two halves, with work between them, where the target has such. */
+bool gen_barrier(gen *g, tw_fence fence);
+bool gen_new_array(gen *g, tw_scalar scalar, uint32_t count, gen_value *out);
+
+/* ---- gen_tiles.c ---- */
+bool gen_is_tile_op(const tw_op_info *row);
+bool gen_tile_op(gen *g, const tw_op_info *row); /* false where nothing came of it */
 
 /* ---- gen_control.c ---- */
 bool gen_for(gen *g);

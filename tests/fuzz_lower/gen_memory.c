@@ -16,16 +16,15 @@ static unsigned padded_lanes(const tw_type *type) {
     return lanes;
 }
 
-static gen_value plus(gen *g, gen_value x, uint32_t n) {
+gen_value gen_plus(gen *g, gen_value x, uint32_t n) {
     return n ? gen_binary(g, TW_OP_ADD, x, gen_i32(g, n)) : x;
 }
 
-static gen_value times(gen *g, gen_value x, uint32_t n) {
+gen_value gen_times(gen *g, gen_value x, uint32_t n) {
     return n == 1 ? x : gen_binary(g, TW_OP_MUL, x, gen_i32(g, n));
 }
 
-/* Global accesses take an index of 32 or 64 bits. */
-static gen_value maybe_wide(gen *g, gen_value index) {
+gen_value gen_maybe_wide(gen *g, gen_value index) {
     if (!gen_chance(g, 25)) return index;
     gen_value wide = index;
     gen_emit(g, TW_OP_SEXT, tw_type_scalar(TW_I64), &index, 1, NULL, &wide);
@@ -64,7 +63,7 @@ bool gen_ptr_offset(gen *g) {
     gen_value from = operands[0];
     uint32_t most = 32;
     if (from.room < most + 96) return false;
-    operands[1] = maybe_wide(g, gen_index(g, most, 1, TW_DIVERGENT));
+    operands[1] = gen_maybe_wide(g, gen_index(g, most, 1, TW_DIVERGENT));
     if (!gen_emit(g, TW_OP_PTR_OFFSET, NULL, operands, 2, NULL, &moved)) return false;
     moved.param = from.param;
     moved.low = from.low;
@@ -97,7 +96,7 @@ bool gen_load(gen *g, const tw_type *type, gen_value *out) {
     if (!operands[0].value.id || operands[0].room < type->lanes) return false;
     uint32_t step = aligned ? padded_lanes(type) : 1;
     operands[1] = gen_index(g, operands[0].room - type->lanes + 1, step, TW_DIVERGENT);
-    operands[1] = maybe_wide(g, operands[1]);
+    operands[1] = gen_maybe_wide(g, operands[1]);
     tw_attr attrs[TW_MAX_ATTRS];
     uint32_t bytes = step * element_bytes(type->scalar);
     access_attrs(g, tw_op_info_get(TW_OP_GLOBAL_LOAD), least(bytes, 16), attrs);
@@ -109,7 +108,7 @@ bool gen_load(gen *g, const tw_type *type, gen_value *out) {
 
 /* ---- resources ---- */
 
-static bool resource(gen *g, fuzz_role role, tw_scalar scalar, gen_value *out) {
+bool gen_resource(gen *g, fuzz_role role, tw_scalar scalar, gen_value *out) {
     gen_value operands[2] = {gen_buffer(g, role, scalar)};
     if (!operands[0].value.id) return false;
     for (uint32_t i = g->count; i > 0 && gen_chance(g, 90); i--) {
@@ -153,7 +152,7 @@ static void offsets(gen *g, gen_value offset, uint32_t uniform, gen_value out[2]
 static bool buffer_load(gen *g, const tw_op_info *row) {
     const tw_type *type = gen_type(g, T_DATA);
     gen_value operands[3], result;
-    if (!type || !resource(g, FUZZ_IN, type->scalar, &operands[0])) return false;
+    if (!type || !gen_resource(g, FUZZ_IN, type->scalar, &operands[0])) return false;
     uint32_t bytes = data_bytes(type), step = bytes < 4 ? bytes : 4;
     uint32_t uniform = gen_chance(g, 40) ? 64 - step : 0;
     gen_value offset = gen_index(g, operands[0].bytes - bytes - uniform + 1, step, TW_DIVERGENT);
@@ -179,14 +178,14 @@ static bool own_slot(gen *g, fuzz_role role, const tw_type *type, gen_value *ind
     unsigned lanes = padded_lanes(type);
     uint32_t first = gen_reserve(g, role, type->scalar, g->total * lanes);
     if (first == UINT32_MAX) return false;
-    *index = plus(g, times(g, g->global_tid, lanes), first);
+    *index = gen_plus(g, gen_times(g, g->global_tid, lanes), first);
     return true;
 }
 
 bool gen_store_own(gen *g, fuzz_role role, gen_value data) {
     gen_value operands[3] = {data, gen_buffer(g, role, data.type->scalar)};
     if (!operands[1].value.id || !own_slot(g, role, data.type, &operands[2])) return false;
-    operands[2] = maybe_wide(g, operands[2]);
+    operands[2] = gen_maybe_wide(g, operands[2]);
     tw_attr attrs[TW_MAX_ATTRS];
     uint32_t bytes = padded_lanes(data.type) * element_bytes(data.type->scalar);
     access_attrs(g, tw_op_info_get(TW_OP_GLOBAL_STORE), least(bytes, 16), attrs);
@@ -200,10 +199,10 @@ static bool buffer_store(gen *g, const tw_op_info *row) {
     gen_value operands[4], index;
     if (!type) return false;
     operands[0] = gen_value_of(g, type, TW_DIVERGENT);
-    if (!operands[0].value.id || !resource(g, FUZZ_OUT, type->scalar, &operands[1]) ||
+    if (!operands[0].value.id || !gen_resource(g, FUZZ_OUT, type->scalar, &operands[1]) ||
         !own_slot(g, FUZZ_OUT, type, &index))
         return false;
-    operands[2] = times(g, index, element_bytes(type->scalar));
+    operands[2] = gen_times(g, index, element_bytes(type->scalar));
     operands[3] = gen_i32(g, 0);
     for (int tries = 0; tries < 8; tries++) {
         tw_attr attrs[TW_MAX_ATTRS];
@@ -236,7 +235,7 @@ static const tw_type *atomic_type(gen *g) {
 
 static gen_value sum_place(gen *g, const tw_type *type) {
     gen_value place = gen_binary(g, TW_OP_AND, g->tid, gen_i32(g, SUM_PLACES - 1));
-    return times(g, place, type->lanes);
+    return gen_times(g, place, type->lanes);
 }
 
 static bool global_atomic(gen *g, const tw_op_info *row) {
@@ -245,16 +244,16 @@ static bool global_atomic(gen *g, const tw_op_info *row) {
     if (g->loops > 1 || !whole_number(g, type, &operands[0])) return false;
     uint32_t first = gen_reserve(g, FUZZ_SUM, type->scalar, SUM_PLACES * type->lanes);
     if (first == UINT32_MAX) return false;
-    gen_value place = plus(g, sum_place(g, type), first);
+    gen_value place = gen_plus(g, sum_place(g, type), first);
     if (row->operands[1] == T_GPTR) {
         operands[1] = gen_buffer(g, FUZZ_SUM, type->scalar);
-        operands[2] = maybe_wide(g, place);
+        operands[2] = gen_maybe_wide(g, place);
         return gen_emit(g, row->opcode, NULL, operands, 3, NULL, NULL);
     }
     gen_value base[2] = {gen_buffer(g, FUZZ_SUM, type->scalar),
                          gen_i32(g, (first + SUM_PLACES * type->lanes) * element_bytes(type->scalar))};
     if (!gen_emit(g, TW_OP_BUFFER_RSRC, NULL, base, 2, NULL, &operands[1])) return false;
-    operands[2] = times(g, place, element_bytes(type->scalar));
+    operands[2] = gen_times(g, place, element_bytes(type->scalar));
     operands[3] = gen_i32(g, 0);
     for (int tries = 0; tries < 8; tries++) {
         tw_attr attrs[TW_MAX_ATTRS];
@@ -279,8 +278,7 @@ bool gen_memory_op(gen *g, const tw_op_info *row) {
 
 /* ---- between work-items: LDS, or the workgroup's part of an output, between barriers ---- */
 
-/* In two halves, with work between them, where the target has such. */
-static bool barrier(gen *g, tw_fence fence) {
+bool gen_barrier(gen *g, tw_fence fence) {
     if (gen_chance(g, 25) && gen_emit_int(g, TW_OP_BARRIER_SIGNAL, NULL, NULL, 0, fence, NULL)) {
         gen_value x = gen_value_of(g, tw_type_scalar(TW_I32), TW_DIVERGENT);
         gen_binary(g, TW_OP_MUL, x, g->tid);
@@ -289,7 +287,7 @@ static bool barrier(gen *g, tw_fence fence) {
     return gen_emit_int(g, TW_OP_BARRIER, NULL, NULL, 0, fence, NULL);
 }
 
-static bool new_array(gen *g, tw_scalar scalar, uint32_t count, gen_value *out) {
+bool gen_new_array(gen *g, tw_scalar scalar, uint32_t count, gen_value *out) {
     if (g->arrays == MAX_ARRAYS) return false;
     tw_attr attrs[TW_MAX_ATTRS] = {{TW_ATTR_INT, {.i = count}}};
     if (gen_chance(g, 30)) attrs[1] = (tw_attr){TW_ATTR_INT, {.i = 16 << gen_below(g, 4)}};
@@ -311,18 +309,18 @@ static bool lds_load(gen *g, const tw_type *type, gen_value array, gen_value ind
 static bool exchange_lds(gen *g) {
     const tw_type *type = gen_type(g, T_DATA);
     gen_value array, operands[3];
-    if (!type || !new_array(g, type->scalar, g->items * type->lanes, &array)) return false;
+    if (!type || !gen_new_array(g, type->scalar, g->items * type->lanes, &array)) return false;
     operands[0] = gen_value_of(g, type, TW_DIVERGENT);
     if (!operands[0].value.id) return false;
     operands[1] = array;
-    operands[2] = times(g, g->tid, type->lanes);
+    operands[2] = gen_times(g, g->tid, type->lanes);
     uint32_t step = type->lanes == padded_lanes(type) ? type->lanes : 1;
     tw_attr attrs[TW_MAX_ATTRS];
     access_attrs(g, tw_op_info_get(TW_OP_LDS_STORE), least(step * element_bytes(type->scalar), 16), attrs);
     if (!gen_emit(g, TW_OP_LDS_STORE, NULL, operands, 3, attrs, NULL)) return false;
     if (gen_chance(g, 40) && !lds_load(g, type, array, operands[2], step)) return false; /* one's own */
     gen_ops(g, gen_below(g, 3));
-    if (!barrier(g, gen_chance(g, 70) ? TW_FENCE_LDS : TW_FENCE_ALL)) return false;
+    if (!gen_barrier(g, gen_chance(g, 70) ? TW_FENCE_LDS : TW_FENCE_ALL)) return false;
     for (uint32_t n = 1 + gen_below(g, 3); n; n--) {
         const tw_type *part = tw_type_vector(type->scalar, gen_chance(g, 50) ? type->lanes : 1);
         uint32_t room = g->items * type->lanes - part->lanes + 1;
@@ -330,7 +328,7 @@ static bool exchange_lds(gen *g) {
         if (!lds_load(g, part, array, gen_index(g, room, apart, TW_DIVERGENT), apart)) return false;
         gen_ops(g, gen_below(g, 2));
     }
-    return g->loops == 0 || barrier(g, TW_FENCE_LDS); /* before the next round stores again */
+    return g->loops == 0 || gen_barrier(g, TW_FENCE_LDS); /* before the next round stores again */
 }
 
 static bool exchange_global(gen *g) {
@@ -342,14 +340,14 @@ static bool exchange_global(gen *g) {
     uint32_t first = gen_reserve(g, FUZZ_OUT, type->scalar, g->total * lanes);
     if (!operands[0].value.id || first == UINT32_MAX) return false;
     operands[1] = gen_buffer(g, FUZZ_OUT, type->scalar);
-    operands[2] = plus(g, times(g, g->global_tid, lanes), first);
+    operands[2] = gen_plus(g, gen_times(g, g->global_tid, lanes), first);
     if (!gen_emit(g, TW_OP_GLOBAL_STORE, NULL, operands, 3, NULL, NULL)) return false;
-    if (!barrier(g, TW_FENCE_ALL)) return false;
+    if (!gen_barrier(g, TW_FENCE_ALL)) return false;
     gen_value group = gen_binary(g, TW_OP_SUB, g->global_tid, g->tid); /* its first work-item */
     index = gen_binary(g, TW_OP_ADD, group, gen_index(g, g->items, 1, TW_DIVERGENT));
-    operands[2] = plus(g, times(g, index, lanes), first);
+    operands[2] = gen_plus(g, gen_times(g, index, lanes), first);
     if (!gen_emit(g, TW_OP_GLOBAL_LOAD, type, &operands[1], 2, NULL, NULL)) return false;
-    return g->loops == 0 || barrier(g, TW_FENCE_ALL);
+    return g->loops == 0 || gen_barrier(g, TW_FENCE_ALL);
 }
 
 /* All work-items add to the places of an array of zeros. */
@@ -358,23 +356,28 @@ static bool sum_in_lds(gen *g, const tw_op_info *row) {
     gen_value array, operands[3], zero;
     uint32_t places = (g->items > SUM_PLACES ? g->items : SUM_PLACES) * type->lanes;
     if (g->loops > 1 || g->items < SUM_PLACES) return false;
-    if (!whole_number(g, type, &operands[0]) || !new_array(g, type->scalar, places, &array)) return false;
+    if (!whole_number(g, type, &operands[0]) || !gen_new_array(g, type->scalar, places, &array)) return false;
     zero = gen_constant(g, type, 0);
-    gen_value store[3] = {zero, array, times(g, g->tid, type->lanes)};
-    if (!gen_emit(g, TW_OP_LDS_STORE, NULL, store, 3, NULL, NULL) || !barrier(g, TW_FENCE_LDS)) return false;
+    gen_value store[3] = {zero, array, gen_times(g, g->tid, type->lanes)};
+    if (!gen_emit(g, TW_OP_LDS_STORE, NULL, store, 3, NULL, NULL) || !gen_barrier(g, TW_FENCE_LDS))
+        return false;
     operands[1] = array;
     operands[2] = sum_place(g, type);
     if (!gen_emit(g, row->opcode, NULL, operands, 3, NULL, NULL)) return false;
     gen_ops(g, gen_below(g, 2));
-    if (!barrier(g, TW_FENCE_LDS)) return false;
+    if (!gen_barrier(g, TW_FENCE_LDS)) return false;
     gen_value place = gen_index(g, g->items * type->lanes, type->lanes, TW_DIVERGENT);
     if (!lds_load(g, type, array, place, type->lanes)) return false;
-    return g->loops == 0 || barrier(g, TW_FENCE_LDS);
+    return g->loops == 0 || gen_barrier(g, TW_FENCE_LDS);
+}
+
+bool gen_all_are_here(const gen *g) {
+    bool one_wave = g->items <= g->kernel->target.wave_size;
+    return g->together >= (one_wave ? TW_UNIFORM_IN_WAVE : TW_UNIFORM_IN_WORKGROUP);
 }
 
 bool gen_lds_op(gen *g, const tw_op_info *row) {
-    bool one_wave = g->items <= g->kernel->target.wave_size;
-    if (g->together < (one_wave ? TW_UNIFORM_IN_WAVE : TW_UNIFORM_IN_WORKGROUP)) return false;
+    if (!gen_all_are_here(g)) return false;
     if (row->effect == E_LDS_RMW) return sum_in_lds(g, row);
     if (row->opcode == TW_OP_BARRIER && gen_chance(g, 50)) return exchange_global(g);
     return exchange_lds(g);

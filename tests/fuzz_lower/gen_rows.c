@@ -98,23 +98,6 @@ static bool is_memory_op(const tw_op_info *row) {
     }
 }
 
-bool fuzz_row_is_known(const tw_op_info *row) {
-    switch (row->opcode) {
-    case TW_OP_FOR:
-    case TW_OP_IF:
-    case TW_OP_YIELD:
-    case TW_OP_RETURN:
-    case TW_OP_LDS_ALLOC:
-    case TW_OP_BARRIER:
-    case TW_OP_BARRIER_SIGNAL:
-    case TW_OP_BARRIER_WAIT:
-    case TW_OP_PTR_OFFSET:
-    case TW_OP_BUFFER_RSRC: return true;
-    default: break;
-    }
-    return (row->effect == E_SCHEDULE && !row->operand_count) || is_value_op(row) || is_memory_op(row);
-}
-
 /* The result is left open for some operands: then the last operand is made odd and positive. */
 static bool is_partial(tw_opcode opcode, tw_scalar scalar) {
     uint64_t out;
@@ -230,6 +213,7 @@ static bool one_op(gen *g, const tw_op_info *row) {
     default: break;
     }
     if (row->effect == E_SCHEDULE && !row->operand_count) return schedule_op(g, row);
+    if (gen_is_tile_op(row)) return gen_tile_op(g, row);
     if (is_memory_op(row)) {
         bool lds = row->effect == E_READS_LDS || row->effect == E_WRITES_LDS || row->effect == E_LDS_RMW;
         return lds ? gen_lds_op(g, row) : gen_memory_op(g, row);

@@ -2,6 +2,7 @@
  * writes by the lane maps, against a product of integers. */
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,8 +187,45 @@ static void transposed_reads_move_elements(void **state) {
             assert_int_equal(out[lane][n], 8 * (((lane & ~15u) | (lane >> 2 & 3)) + 4 * n) + (lane & 3));
 }
 
+/* On gfx11 lane l and lane l + 16 hold the same of A and B, and other things of C. */
+static void copies_must_agree(void **state) {
+    (void)state;
+    tw_target target;
+    assert_int_equal(tw_target_parse("gfx1100", &target, NULL), TW_OK);
+    for (unsigned wrong = 0; wrong <= 3; wrong++) {
+        tw_context *ctx = tw_context_new(NULL);
+        tw_builder *b = tw_kernel_begin(ctx, "k", target, &(tw_kernel_options){.workgroup_size = 64});
+        tw_value in = tw_param_ptr(b, "in", TW_F32, 0), lane = tw_lane_id(b), fragments[3];
+        for (unsigned i = 0; i < 3; i++) {
+            const tw_type *type = tw_fragment_type(target, "wmma.f32.16x16x16.f16", (tw_matrix_operand)i);
+            tw_value mask = tw_i32(b, i == wrong || i == TW_MATRIX_D ? 31 : 15);
+            tw_value number = tw_and(b, lane, mask), x = tw_sitofp(b, number, type->scalar);
+            fragments[i] = tw_vector_splat(b, x, type->lanes);
+        }
+        tw_value d = tw_mma(b, "wmma.f32.16x16x16.f16", fragments[0], fragments[1], fragments[2]);
+        tw_value one = tw_vector_extract(b, d, 0);
+        tw_global_store(b, one, in, lane, 0);
+        tw_kernel *kernel = tw_kernel_end(b);
+        if (!kernel) fail_msg("%s", tw_context_diagnostics(ctx));
+        float memory[32];
+        tw_interp_arg args[] = {TW_INTERP_MEMORY(memory, sizeof memory)};
+        tw_diag *diag = tw_diag_new(NULL);
+        tw_status status = tw_interp_run(kernel, (const uint32_t[]){1, 1, 1}, args, 1, NULL, diag);
+        char text[256];
+        snprintf(text, sizeof text,
+                 "tile.mma: in work-item 16 of workgroup 0, 0, 0 lanes that hold copies of an element of "
+                 "operand %u must have the same bits (got 0x0 and 0x4c00)",
+                 wrong);
+        assert_int_equal(status, wrong < 2 ? TW_ERR_DEVICE : TW_OK);
+        assert_string_equal(status ? tw_diag_first_error(diag) : text, text);
+        tw_diag_free(diag);
+        tw_context_free(ctx);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_must_agree),
         cmocka_unit_test(transposed_reads_move_elements),
         cmocka_unit_test(atoms_multiply),
         cmocka_unit_test(fragments_have_types),

@@ -4,6 +4,7 @@
 #define TW_TESTS_LOWER_OP_KERNELS_H
 
 #include "ir/build.h"
+#include "lower/flavor.h"
 
 size_t op_kernels_count(void);
 const char *op_kernels_name(size_t index);
@@ -13,8 +14,10 @@ typedef enum op_kernels_how {
     OP_KERNELS_UNIFORM = 2, /* operands that are the same in all lanes: other instructions */
 } op_kernels_how;
 
-/* The kernel computes the same wherever it runs: no approximation, no division by 0. */
+/* Interpreter and emulator must agree on every bit: all but divisions by 0. */
 bool op_kernels_settled(size_t index);
+/* False where the release ends on the kernel (docs/llvm-bugs.md). */
+bool op_kernels_survive(size_t index, tw_flavor flavor);
 /* The kernel at `index` for `target`: what the target lacks is left out. `how`: bits of op_kernels_how.
  * `*elements` (may be NULL): what each buffer must hold. NULL on error. */
 tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how,

@@ -75,3 +75,18 @@ void maker_store(maker *m, tw_value value) {
         maker_store(m, lane);
     }
 }
+
+tw_value maker_next_offset(maker *m, const tw_type *type, bool uniform) {
+    tw_value index = maker_next_index(m, type, uniform);
+    tw_value size = tw_i32(m->b, (int32_t)tw_scalar_bits(type->scalar) / 8);
+    return tw_mul(m->b, index, size);
+}
+
+tw_value maker_whole_buffer(maker *m, tw_scalar scalar) {
+    tw_value size = tw_i32(m->b, INT32_MAX);
+    return tw_buffer_rsrc(m->b, m->pointers[scalar], size);
+}
+
+bool maker_has(const maker *m, tw_arch_feature feature) {
+    return (tw_arch_get(tw_builder_target(m->b).arch)->features & (uint32_t)feature) != 0;
+}

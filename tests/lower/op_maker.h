@@ -20,6 +20,11 @@ bool maker_is_data(const tw_type *type);
 unsigned maker_padded_lanes(const tw_type *type); /* a power of two */
 /* A place for a value of `type` that no other access and no other work-item has. */
 tw_value maker_next_index(maker *m, const tw_type *type, bool uniform);
+/* The same as a byte offset. */
+tw_value maker_next_offset(maker *m, const tw_type *type, bool uniform);
+/* A resource of all there is behind the pointer. */
+tw_value maker_whole_buffer(maker *m, tw_scalar scalar);
+bool maker_has(const maker *m, tw_arch_feature feature);
 /* A value of any type from memory, and one to memory. */
 tw_value maker_load(maker *m, const tw_type *type);
 void maker_store(maker *m, tw_value value);

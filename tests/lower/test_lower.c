@@ -66,6 +66,36 @@ static void every_op_lowers_for_every_flavor(void **state) {
     }
 }
 
+static void mark(const tw_block *block, bool *seen) {
+    for (const tw_op *op = block->first; op; op = op->next) {
+        seen[op->opcode] = true;
+        for (uint32_t i = 0; i < op->block_count; i++)
+            mark(&op->blocks[i], seen);
+    }
+}
+
+/* Where a kernel of theirs is settled, test_values compares what they compute. */
+static void every_op_stands_in_a_settled_kernel(void **state) {
+    (void)state;
+    bool seen[TW_OPCODE_LIMIT] = {false};
+    for (size_t t = 0; t < lower_target_count; t++) {
+        tw_context *ctx = tw_context_new(NULL);
+        for (size_t i = 0; i < op_kernels_count(); i++) {
+            tw_kernel *kernel = op_kernels_build(ctx, target_named(lower_targets[t]), i, 0, NULL);
+            assert_non_null(kernel);
+            if (op_kernels_settled(i)) mark(&kernel->body, seen);
+        }
+        tw_context_free(ctx);
+    }
+    unsigned rows = 0;
+    for (unsigned opcode = 1; opcode < TW_OPCODE_LIMIT; opcode++) {
+        const tw_op_info *row = tw_op_info_get((tw_opcode)opcode);
+        if (row && !seen[opcode]) fail_msg("%s stands in no settled kernel", row->name);
+        rows += row != NULL;
+    }
+    assert_true(rows > 90);
+}
+
 /* ---- refusals ---- */
 
 static void assert_refused(const tw_kernel *kernel, tw_flavor flavor, tw_status status, const char *text) {
@@ -311,6 +341,7 @@ int main(void) {
         cmocka_unit_test(every_flavor_has_a_row),
         cmocka_unit_test(intrinsics_have_one_row),
         cmocka_unit_test(every_op_lowers_for_every_flavor),
+        cmocka_unit_test(every_op_stands_in_a_settled_kernel),
         cmocka_unit_test(refuses_what_the_flavor_does_not_serve),
         cmocka_unit_test(refuses_what_does_not_verify),
         cmocka_unit_test(refuses_an_intrinsic_that_the_target_lacks),
