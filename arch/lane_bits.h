@@ -5,7 +5,7 @@
 #include "arch/lane_map.h"
 
 enum { L0, L1, L2, L3, L4, L5 };
-enum { S0 = TW_SLOT_BIT0, S1, S2, S3, S4, S5 };
+enum { S0 = TW_SLOT_BIT0, S1, S2, S3, S4, S5, S6 };
 
 /* A list is written in parentheses: (L0, L1, S0). */
 #define BARE(...)         __VA_ARGS__

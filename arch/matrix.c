@@ -9,6 +9,7 @@ typedef enum input_map {
 #define OUTPUT(...)
 #define ATOM(...)
 #define UNIT(...)
+#define OBLONG(...)
 #define SPARSE(...)
 #include "arch/matrix.def"
 } input_map;
@@ -18,6 +19,7 @@ typedef enum output_map {
 #define OUTPUT(name, rows, columns, blocks) OUT_##name,
 #define ATOM(...)
 #define UNIT(...)
+#define OBLONG(...)
 #define SPARSE(...)
 #include "arch/matrix.def"
 } output_map;
@@ -35,6 +37,7 @@ static const operand_map inputs[] = {
 #define OUTPUT(...)
 #define ATOM(...)
 #define UNIT(...)
+#define OBLONG(...)
 #define SPARSE(...)
 #include "arch/matrix.def"
 };
@@ -45,6 +48,7 @@ static const operand_map outputs[] = {
     [OUT_##name] = {LANE_MAP(rows, columns), LIST_LENGTH(blocks), {BARE blocks}},
 #define ATOM(...)
 #define UNIT(...)
+#define OBLONG(...)
 #define SPARSE(...)
 #include "arch/matrix.def"
 };
@@ -69,6 +73,8 @@ static const tw_matrix_atom atoms[] = {
     UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, d, d, input, input, input, output, true, false)
 #define UNIT(archs, wave, name, blocks, m, n, k, a, b, c, d, input, output) \
     UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, input, input, output, false, false)
+#define OBLONG(archs, wave, name, m, n, k, a, b, c, d, input, input_b, output) \
+    UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, c, d, input, input_b, input, output, false, false)
 #define SPARSE(archs, wave, name, m, n, k, a, b, c, d, input, input_b, index, output) \
     UNIT_ROW(archs, wave, name, 1, m, n, k, a, b, c, d, input, input_b, index, output, false, true)
 #define UNIT_ROW(archs, wave, name, blocks, m, n, k, a, b, c, d, input, input_b, index, output, listed, \

@@ -133,7 +133,7 @@ static void run_single(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
         read_operand(w, x, &i->s[2], &x->c, run, d);
     if (x->sparse) tw_emu_matrix_choose(w, x, false, &choice);
     if (x->scaled) {
-        tw_emu_matrix_multiply_scaled(w, i, x, a, b, d);
+        tw_emu_matrix_multiply_scaled(w, x, a, b, d);
     } else if (x->sparse ? run->multiply_sparse(x, a, b, &choice, d) : run->multiply(x, a, b, d)) {
         if (x->integer)
             memset(c, 0, sizeof *c * x->d.slots * x->lanes);

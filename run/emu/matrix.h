@@ -10,6 +10,7 @@ enum {
     EMU_MATRIX_ROWS = 32, /* of A and D in a block */
     EMU_MATRIX_K = 128,
     EMU_MATRIX_BLOCKS = 16,
+    EMU_MATRIX_SCALES = 8,      /* of a row */
     EMU_MATRIX_ELEMENTS = 4096, /* of an operand in a wave: lanes times slots */
     EMU_MATRIX_WORDS = 32       /* registers of an operand */
 };
@@ -42,16 +43,30 @@ typedef struct emu_matrix_operand {
     bool absolute;
 } emu_matrix_operand;
 
+typedef enum emu_matrix_scale_format {
+    EMU_SCALE_E8 = 0, /* an exponent */
+    EMU_SCALE_E5M3,   /* without a sign */
+    EMU_SCALE_E4M3,
+    EMU_SCALE_FORMATS
+} emu_matrix_scale_format;
+
+/* The scales of the rows of A or the columns of B, one byte for `block` k of each. */
+typedef struct emu_matrix_scale {
+    emu_operand operand;
+    uint8_t format, block;
+    bool by_lane; /* lane block * rows + row has them in `byte`; else lane + row, in the byte of that block */
+    uint8_t byte, lane;
+} emu_matrix_scale;
+
 /* Places count elements: slot * lanes + lane. The places of a row, a k, a column and a block add up; a column
  * is the low bits of the lane. */
 typedef struct emu_matrix {
     uint8_t lanes, blocks, m, n, k; /* k: columns of A, at most 128 */
     uint8_t b_lanes;                /* how B's lanes are exchanged (blgp) */
-    uint8_t scale_byte[2];          /* of A and B: which byte of the scale operand */
     bool clamp, scaled, sparse;
     uint8_t index_bit; /* of the lowest entry of the index */
     emu_matrix_operand a, b, c, d;
-    emu_operand b_scale; /* A's is the fourth source */
+    emu_matrix_scale scale[2]; /* of A and B */
     emu_operand index;
     bool integer;                 /* C and D are integers of 32 bits */
     bool half;                    /* gfx11: results of 16 bits fill one half of their register */
@@ -84,12 +99,11 @@ extern const emu_matrix_loops tw_emu_matrix_base, tw_emu_matrix_v3;
 
 /* `unknown`: fill that too. */
 void tw_emu_matrix_choose(const tw_emu_wave *w, const emu_matrix *x, bool unknown, emu_matrix_choice *choice);
-void tw_emu_matrix_multiply_scaled(const tw_emu_wave *w, const emu_inst *i, const emu_matrix *x,
-                                   const float *a, const float *b, float *d);
-bool tw_emu_matrix_scale_unknown(const tw_emu_wave *w, const emu_inst *i, const emu_matrix *x);
+void tw_emu_matrix_multiply_scaled(const tw_emu_wave *w, const emu_matrix *x, const float *a, const float *b,
+                                   float *d);
+bool tw_emu_matrix_scale_unknown(const tw_emu_wave *w, const emu_matrix *x);
 /* Marks the elements of A and B whose scale has an unknown bit. */
-void tw_emu_matrix_unknown_scales(const tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, uint8_t *a,
-                                  uint8_t *b);
+void tw_emu_matrix_unknown_scales(const tw_emu_wave *w, const emu_matrix *x, uint8_t *a, uint8_t *b);
 /* Stores the elements of D, those of f64 from `wide`. */
 void tw_emu_matrix_store(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, const float *d,
                          const double *wide);

@@ -2,7 +2,7 @@
 #include "run/emu/bind.h"
 #include "run/emu/matrix.h"
 
-enum { LANES = 1, SIGNS = 2, FORMATS = 4, SCALED = 8, SPARSE = 16, SETS = 32 };
+enum { LANES = 1, SIGNS = 2, FORMATS = 4, SCALED = 8, SPARSE = 16, SETS = 32, SCALED32 = 64, SCALED16 = 128 };
 
 typedef struct matrix_row {
     const char *atom;
@@ -177,11 +177,36 @@ static void bind_registers(emu_binding *b, const emu_matrix *x, tw_matrix_format
     i->sources = 3;
 }
 
-static void bind_scales(emu_binding *b, emu_matrix *x) {
-    tw_emu_bind_operand(b, 4, T_B32, 0, &b->out->s[3]);
-    tw_emu_bind_operand(b, 5, T_B32, 1, &x->b_scale);
-    for (unsigned k = 0; k < 2; k++)
-        x->scale_byte[k] = (uint8_t)(modifier(b, "op_sel", k) | modifier(b, "op_sel_hi", k) << 1);
+/* Which of `names` the word of a modifier ends with: 0 where there is none, `count` where it is none of them.
+ */
+static unsigned named(const emu_binding *b, const char *modifier, const char *const *names, unsigned count) {
+    const emu_text_modifier *m = tw_emu_text_find(b->text, modifier);
+    if (!m) return 0;
+    const char *last = strrchr(m->word, '_');
+    for (unsigned n = 0; last && n < count; n++)
+        if (!strcmp(last + 1, names[n])) return n;
+    return count;
+}
+
+static void bind_scales(emu_binding *b, const matrix_row *row, emu_matrix *x) {
+    static const char *const FORMAT[] = {"matrix_a_scale_fmt", "matrix_b_scale_fmt"};
+    static const char *const PLACE[] = {"matrix_a_scale", "matrix_b_scale"};
+    static const char *const FORMATS_OF_SCALES[EMU_SCALE_FORMATS] = {"E8", "E5M3", "E4M3"};
+    static const char *const ROWS[] = {"ROW0", "ROW1"};
+    x->scaled = true;
+    for (unsigned k = 0; k < 2; k++) {
+        emu_matrix_scale *s = &x->scale[k];
+        unsigned format = named(b, FORMAT[k], FORMATS_OF_SCALES, EMU_SCALE_FORMATS),
+                 place = named(b, PLACE[k], ROWS, 2);
+        tw_emu_bind_operand(b, 4 + k, row->flags & SCALED16 ? T_B64 : T_B32, 4,
+                            &s->operand); /* no high bits: v0 to v255 */
+        s->block = row->flags & SCALED16 ? 16 : 32;
+        s->by_lane = row->flags & SCALED;
+        s->byte = (uint8_t)(modifier(b, "op_sel", k) | modifier(b, "op_sel_hi", k) << 1);
+        s->format = (uint8_t)format;
+        s->lane = (uint8_t)((k ? x->n : x->m) == 16 ? 16 * place : 0); /* 32 rows take all lanes */
+        if (format >= EMU_SCALE_FORMATS || place > 1) b->reason = "a modifier that is not known";
+    }
 }
 
 /* C is what the result overwrites; the last source has an entry of two bits for each element of A. A register
@@ -206,13 +231,32 @@ static void bind_index(emu_binding *b, const matrix_row *row, const tw_matrix_at
 
 void tw_emu_bind_matrix(emu_binding *b) {
     emu_inst *i = b->out;
-    static const char *const KNOWN[] = {
-        "cbsz",      "abid",           "blgp",           "neg",   "neg_lo",    "neg_hi", "op_sel",
-        "op_sel_hi", "matrix_a_reuse", "matrix_b_reuse", "clamp", "index_key", NULL};
+    static const char *const KNOWN[] = {"cbsz",
+                                        "abid",
+                                        "blgp",
+                                        "neg",
+                                        "neg_lo",
+                                        "neg_hi",
+                                        "op_sel",
+                                        "op_sel_hi",
+                                        "matrix_a_reuse",
+                                        "matrix_b_reuse",
+                                        "clamp",
+                                        "index_key",
+                                        "matrix_a_fmt",
+                                        "matrix_b_fmt",
+                                        "matrix_a_scale",
+                                        "matrix_b_scale",
+                                        "matrix_a_scale_fmt",
+                                        "matrix_b_scale_fmt",
+                                        NULL};
+    static const char *const WORDS[] = {"FP8", "BF8", "FP6", "BF6", "FP4"};
     const matrix_row *row = &MATRIX_ROWS[b->row->arg];
     unsigned cbsz = modifier(b, "cbsz", 0), abid = modifier(b, "abid", 0), blgp = modifier(b, "blgp", 0);
-    const tw_matrix_atom *a_atom = find_atom(b, row, cbsz * !!(row->flags & FORMATS));
-    const tw_matrix_atom *b_atom = find_atom(b, row, blgp * !!(row->flags & FORMATS));
+    unsigned a_format = cbsz | named(b, "matrix_a_fmt", WORDS, 5),
+             b_format = blgp | named(b, "matrix_b_fmt", WORDS, 5);
+    const tw_matrix_atom *a_atom = find_atom(b, row, row->flags & FORMATS ? a_format : 0);
+    const tw_matrix_atom *b_atom = find_atom(b, row, row->flags & FORMATS ? b_format : 0);
     tw_emu_bind_known_modifiers(b, KNOWN);
     if (!a_atom || !b_atom) {
         b->reason = "no lane map of it is known";
@@ -236,7 +280,6 @@ void tw_emu_bind_matrix(emu_binding *b) {
     x->c = (emu_matrix_operand){.format = read_format(target, info.c), .slots = info.slots[TW_MATRIX_D]};
     x->d = (emu_matrix_operand){.format = read_format(target, info.d), .slots = info.slots[TW_MATRIX_D]};
     x->c.format.flush = x->a.format.flush;
-    x->scaled = row->flags & SCALED;
     if (row->flags & LANES) x->b_lanes = (uint8_t)blgp;
     fill_places(x, a_atom, b_atom, row->flags & LANES ? cbsz : 0, row->flags & LANES ? abid : 0);
     if (!columns_in_lanes(x, b_atom)) b->reason = "a lane map that the emulator does not serve";
@@ -250,7 +293,7 @@ void tw_emu_bind_matrix(emu_binding *b) {
     }
     if (row->flags & SPARSE) bind_index(b, row, a_atom, x);
     bind_registers(b, x, info.c);
-    if (x->scaled) bind_scales(b, x);
+    if (row->flags & (SCALED | SCALED32 | SCALED16)) bind_scales(b, row, x);
     i->fn.any = b->reason ? NULL : x;
     i->exec = tw_emu_exec_matrix;
 }

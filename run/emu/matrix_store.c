@@ -13,7 +13,7 @@ static bool may_be_unknown(const tw_emu_wave *w, const emu_inst *i, const emu_ma
     for (unsigned k = 0; k < i->sources; k++)
         any |= i->s[k].kind == EMU_OPERAND_VGPR && tw_emu_vector_unknown(w, &i->s[k]);
     if (x->sparse) any |= tw_emu_vector_unknown(w, &x->index);
-    return any || (x->scaled && tw_emu_matrix_scale_unknown(w, i, x));
+    return any || (x->scaled && tw_emu_matrix_scale_unknown(w, x));
 }
 
 static void unknown_operand(const tw_emu_wave *w, const emu_matrix *x, const emu_operand *o, unsigned bits,
@@ -42,7 +42,7 @@ static void find_unknown(const tw_emu_wave *w, const emu_inst *i, const emu_matr
         for (unsigned l = 0; l < 64; l++)
             to[l] = from[emu_matrix_exchanged_lane(x->b_lanes, l)];
     }
-    if (x->scaled) tw_emu_matrix_unknown_scales(w, i, x, u->a, u->b);
+    if (x->scaled) tw_emu_matrix_unknown_scales(w, x, u->a, u->b);
     emu_matrix_choice choice;
     if (x->sparse) tw_emu_matrix_choose(w, x, true, &choice);
     for (unsigned block = 0; block < x->blocks; block++) {

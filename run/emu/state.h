@@ -226,7 +226,7 @@ struct tw_emu_wave {
     uint32_t *v[2];     /* VGPRs (behind them AGPRs) of lanes 0..31 and 32..63, 32 words a register */
     uint32_t *u[2];     /* which of their bits are unknown */
     uint8_t *vflag;     /* per VGPR: 0 all bits known, EMU_VFLAG_... */
-    uint32_t msb[4];    /* words added to a VGPR's place, by operand slot */
+    uint32_t msb[5];    /* words added to a VGPR's place, by operand slot; the last one stays 0 */
     uint32_t s[EMU_S_COUNT];
     uint32_t su[EMU_S_COUNT]; /* unknown bits */
     unsigned scc, scc_unknown;

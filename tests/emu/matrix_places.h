@@ -82,16 +82,19 @@ static inline matrix_place gfx12_output(const matrix_shape *s, unsigned bits, un
                          : (matrix_place){32 * (i / 4 % 2) + 16 * (i / 8) + j, i % 4};
 }
 
+/* Runs of 2 f32, 8 halves, 16 bytes, or 32 elements of 4 and 6 bits go around the two groups of lanes. Rows
+ * 16 to 31 come after all of the others. */
 static inline matrix_place gfx1250_input(const matrix_shape *s, unsigned size, unsigned bits, unsigned block,
                                          unsigned i, unsigned k) {
     (void)size, (void)block;
-    unsigned run = s->k == 4 ? 2 : bits == 16 ? 8 : 16;
-    return (matrix_place){i + 16 * (k / run % 2), run * (k / (2 * run)) + k % run};
+    unsigned run = bits == 32 ? 2 : bits == 16 ? 8 : bits == 8 ? 16 : 32;
+    return (matrix_place){i % 16 + 16 * (k / run % 2), i / 16 * (s->k / 2) + run * (k / (2 * run)) + k % run};
 }
 
 static inline matrix_place gfx1250_output(const matrix_shape *s, unsigned bits, unsigned block, unsigned i,
                                           unsigned j) {
-    return gfx12_output(s, bits, block, i, j);
+    matrix_place at = gfx12_output(s, bits, block, i % 16, j);
+    return (matrix_place){at.lane, at.slot + i / 16 * 8};
 }
 
 #endif

@@ -31,6 +31,12 @@ static const unknown_form FORMS[] = {
      "=&v,v,v,v,v,v",
      4,
      {8, 8, 4, 1, 1}},
+    {"scale16",
+     "gfx1250",
+     "v_wmma_scale16_f32_16x16x128_f8f6f4 $0, $1, $2, $3, $4, $5 matrix_b_scale:MATRIX_SCALE_ROW1",
+     "=&v,v,v,v,v,v",
+     8,
+     {16, 16, 8, 2, 2}},
 };
 
 typedef struct unknown_case {
@@ -81,6 +87,13 @@ static const unknown_case CASES[] = {
     {"scale", 3, 3, 0, 2, 5, false},
     {"scale", 4, 37, 0, 2, 5, true},
     {"scale", 4, 37, 0, 2, 6, false},
+    /* The scales of row 3 and, in the upper lanes, of column 5. */
+    {"scale16", 3, 3, 1, 3, 5, true},
+    {"scale16", 3, 3, 1, 2, 5, false},
+    {"scale16", 3, 19, 1, 3, 5, false},
+    {"scale16", 4, 21, 0, 2, 5, true},
+    {"scale16", 4, 21, 0, 2, 6, false},
+    {"scale16", 4, 5, 0, 2, 5, false},
 };
 
 static const unknown_form *find_form(const char *name) {
