@@ -4,7 +4,7 @@
 
 static const tw_flavor_info rows[] = {
 #define FLAVOR(NAME, layout, bf16, rsrc, size, fence, flush, flag, version, groups, atomics, halves, \
-               barriers)                                                                             \
+               barriers, joined)                                                                     \
     {TW_FLAVOR_##NAME,                                                                               \
      layout,                                                                                         \
      bf16,                                                                                           \
@@ -17,7 +17,8 @@ static const tw_flavor_info rows[] = {
      TW_GROUP_COUNT_##groups,                                                                        \
      TW_ATOMIC_##atomics,                                                                            \
      halves,                                                                                         \
-     barriers},
+     barriers,                                                                                       \
+     joined},
 #include "lower/flavors.def"
 };
 

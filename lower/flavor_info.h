@@ -34,6 +34,7 @@ typedef struct tw_flavor_info {
     tw_atomic_hint atomic_hint;
     uint32_t half_register_targets;   /* 1 << tw_arch */
     uint32_t guarded_barrier_targets; /* 1 << tw_arch */
+    uint32_t joined_sum_targets;      /* 1 << tw_arch */
 } tw_flavor_info;
 
 const tw_flavor_info *tw_flavor_info_get(tw_flavor flavor); /* NULL for a number that is no flavor */

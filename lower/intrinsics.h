@@ -23,9 +23,17 @@ typedef struct tw_intrinsic_row {
 
 /* All rows, in the order of the table. */
 const tw_intrinsic_row *tw_intrinsic_rows(size_t *count);
-/* Fills chosen[key] with the row for the flavor and target, NULL where there is none. */
+/* Fills chosen[key] with the row for the flavor and target, NULL where there is none and where measuring
+ * found that it does not work (lower/measured.h). */
 void tw_intrinsics_choose(tw_flavor flavor, tw_target target, const tw_intrinsic_row *chosen[TW_LL_COUNT]);
+/* Why no row is chosen: "llvm23: target_unsupported, LLVM cannot select it for the target". Returns the name
+ * that the reason is about. */
+#define TW_INTRINSIC_REASON_MAX 128
+const char *tw_intrinsic_why_not(tw_intrinsic key, tw_flavor flavor, tw_arch arch,
+                                 char reason[TW_INTRINSIC_REASON_MAX]);
 /* The name by which diagnostics call a key: that of its newest row. */
 const char *tw_intrinsic_name(tw_intrinsic key);
+/* The key's own name: "READLANE". */
+const char *tw_intrinsic_key_name(tw_intrinsic key);
 
 #endif

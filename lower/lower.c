@@ -124,24 +124,8 @@ static void write_unused(tw_lowering *l) {
         unsigned need; /* 0: never needed */
         const char *name;
     } unused[] = {
-        {TW_NEED_HIDDEN_ARGUMENTS, "amdgpu-no-implicitarg-ptr"},
-        {TW_NEED_DISPATCH_PACKET, "amdgpu-no-dispatch-ptr"},
-        {TW_NEED_WORKGROUP_ID_X, "amdgpu-no-workgroup-id-x"},
-        {TW_NEED_WORKGROUP_ID_Y, "amdgpu-no-workgroup-id-y"},
-        {TW_NEED_WORKGROUP_ID_Z, "amdgpu-no-workgroup-id-z"},
-        {TW_NEED_WORKITEM_ID_Y, "amdgpu-no-workitem-id-y"},
-        {TW_NEED_WORKITEM_ID_Z, "amdgpu-no-workitem-id-z"},
-        {0, "amdgpu-no-queue-ptr"},
-        {0, "amdgpu-no-dispatch-id"},
-        {0, "amdgpu-no-hostcall-ptr"},
-        {0, "amdgpu-no-heap-ptr"},
-        {0, "amdgpu-no-default-queue"},
-        {0, "amdgpu-no-completion-action"},
-        {0, "amdgpu-no-multigrid-sync-arg"},
-        {0, "amdgpu-no-lds-kernel-id"},
-        {0, "amdgpu-no-cluster-id-x"},
-        {0, "amdgpu-no-cluster-id-y"},
-        {0, "amdgpu-no-cluster-id-z"},
+#define UNUSED(need, name) {need, name},
+#include "lower/unused.def"
     };
     for (size_t i = 0; i < sizeof unused / sizeof unused[0]; i++)
         write_flag(l, !(l->needs & unused[i].need), unused[i].name);

@@ -67,6 +67,18 @@ static operand operand_in_form(tw_lowering *l, tw_value value, tw_matrix_form fo
     return (operand){wanted, tw_ll_let(l, "bitcast %t %v to %t", type, value, wanted)};
 }
 
+/* C as LLVM may see it: where the release misreads one that was joined from two vectors, as a register of its
+ * own. */
+static operand sum_operand(tw_lowering *l, tw_value value) {
+    operand c = operand_in_form(l, value, TW_MATRIX_FORM_AS_IS);
+    const tw_op *op = tw_value_get(l->kernel, value)->op;
+    bool joined = op && (op->opcode == TW_OP_VECTOR_BUILD || op->opcode == TW_OP_VECTOR_INSERT ||
+                         op->opcode == TW_OP_VECTOR_SHUFFLE || op->opcode == TW_OP_BITCAST);
+    if (joined && l->flavor->joined_sum_targets >> l->arch->arch & 1)
+        c.ref = tw_ll_let(l, "call %t asm \"\", \"=v,0\"(%t %r)", c.type, c.type, c.ref);
+    return c;
+}
+
 void tw_ll_mma(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     const char *atom = op->attrs[0].as.s;
@@ -76,8 +88,7 @@ void tw_ll_mma(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
         return;
     }
     operand operands[] = {operand_in_form(l, op->operands[0], row->form),
-                          operand_in_form(l, op->operands[1], row->form),
-                          operand_in_form(l, op->operands[2], TW_MATRIX_FORM_AS_IS)};
+                          operand_in_form(l, op->operands[1], row->form), sum_operand(l, op->operands[2])};
     tw_ll_begin_set(l, op->first_result);
     tw_ll_text(l, "call %t %I(", operands[2].type, row->intrinsic);
     for (const char *c = calls[row->call]; *c; c++) {

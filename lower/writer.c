@@ -159,9 +159,12 @@ static void write_label(tw_lowering *l, tw_label label) {
 
 static const tw_intrinsic_row *use(tw_lowering *l, tw_intrinsic key) {
     const tw_intrinsic_row *row = l->rows[key];
-    if (!row)
-        tw_ll_refuse(l, TW_ERR_UNSUPPORTED, "%s must exist for %s in the flavor (got %s)",
-                     tw_intrinsic_name(key), l->arch->name, tw_flavor_name(l->flavor->flavor));
+    if (!row) {
+        char reason[TW_INTRINSIC_REASON_MAX];
+        const char *name = tw_intrinsic_why_not(key, l->flavor->flavor, l->arch->arch, reason);
+        tw_ll_refuse(l, TW_ERR_UNSUPPORTED, "%s must exist for %s in the flavor (got %s)", name,
+                     l->arch->name, reason);
+    }
     l->used[key] = row != NULL;
     return row;
 }

@@ -21,6 +21,7 @@ typedef struct cli_command {
 #define CLI_COMMANDS(X)                                                                    \
     X("list", list, "instances, their keys and defaults")                                  \
     X("arch", arch, "what is known of the targets")                                        \
+    X("intrinsics", intrinsics, "which LLVM intrinsics work where, as measured")           \
     X("emit-ir", emit_ir, "tile IR, LLVM IR or ISA of an instance or a tile IR file")      \
     X("compile", compile, "compile to a code object, with statistics")                     \
     X("run", run, "run an instance's plan on a device and check its numbers")              \

@@ -2,6 +2,7 @@
 
 #include "arch/matrix.h"
 #include "arch/target.h"
+#include "lower/measured.h"
 #include "tools/cli.h"
 
 typedef struct options {
@@ -77,6 +78,18 @@ static json_t *atoms_of(tw_target target) {
     return atoms;
 }
 
+/* The flavors that serve the target and were measured, or were not. */
+static json_t *flavors_of(tw_target target, bool measured) {
+    json_t *list = json_array();
+    for (size_t i = 0; tw_flavor_at(i); i++) {
+        tw_flavor flavor = tw_flavor_at(i);
+        if (tw_flavor_serves(flavor, target, NULL) || (tw_flavor_measured_with(flavor) != NULL) != measured)
+            continue;
+        json_array_append_new(list, json_string(tw_flavor_name(flavor)));
+    }
+    return list;
+}
+
 static json_t *describe(tw_target target) {
     static const char *const fp8_names[] = {"none", "ocp", "fnuz"};
     const tw_arch_info *info = tw_arch_get(target.arch);
@@ -84,13 +97,14 @@ static json_t *describe(tw_target target) {
     tw_target_format(target, name);
     snprintf(word3, sizeof word3, "0x%08X", (unsigned)info->buffer_word3);
     return json_pack(
-        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o}", "target", name,
-        "product", info->product, "wave_size", target.wave_size, "lds_bytes", (int)info->lds_bytes,
-        "lds_banks", (int)info->lds_banks, "max_workgroup", (int)info->max_workgroup, "max_vgprs",
-        (int)info->max_vgprs, "max_sgprs", (int)info->max_sgprs, "buffer_word3", word3, "buffer_address_bits",
-        info->buffer_address_bits, "fp8", fp8_names[info->fp8], "first_llvm", (int)info->first_llvm,
-        "features", features_of(info), "vgpr_budget_by_workgroup", budgets_of(target, info), "cache_policies",
-        policies_of(target), "matrix_atoms", atoms_of(target));
+        "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:i, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "target", name, "product", info->product, "wave_size", target.wave_size, "lds_bytes",
+        (int)info->lds_bytes, "lds_banks", (int)info->lds_banks, "max_workgroup", (int)info->max_workgroup,
+        "max_vgprs", (int)info->max_vgprs, "max_sgprs", (int)info->max_sgprs, "buffer_word3", word3,
+        "buffer_address_bits", info->buffer_address_bits, "fp8", fp8_names[info->fp8], "first_llvm",
+        (int)info->first_llvm, "measured", flavors_of(target, true), "not_measured",
+        flavors_of(target, false), "features", features_of(info), "vgpr_budget_by_workgroup",
+        budgets_of(target, info), "cache_policies", policies_of(target), "matrix_atoms", atoms_of(target));
 }
 
 /* The legal policies, one a row: what the assembler calls each for loads, stores and atomics. */
@@ -162,10 +176,16 @@ int cmd_arch(int argc, char **argv) {
         json_decref(rows);
         return code;
     }
-    static const cli_column columns[] = {{"target", "target"},     {"product", "product"},
-                                         {"wave_size", "wave"},    {"lds_bytes", "LDS bytes"},
-                                         {"max_vgprs", "VGPRs"},   {"max_workgroup", "workgroup"},
-                                         {"fp8", "fp8"},           {"first_llvm", "LLVM"},
-                                         {"features", "features"}, {NULL, NULL}};
+    static const cli_column columns[] = {{"target", "target"},
+                                         {"product", "product"},
+                                         {"wave_size", "wave"},
+                                         {"lds_bytes", "LDS bytes"},
+                                         {"max_vgprs", "VGPRs"},
+                                         {"max_workgroup", "workgroup"},
+                                         {"fp8", "fp8"},
+                                         {"measured", "measured with"},
+                                         {"not_measured", "not measured"},
+                                         {"features", "features"},
+                                         {NULL, NULL}};
     return cli_print_table(&o.output, columns, rows);
 }

@@ -86,10 +86,42 @@ static void compiles(void **state) {
     tw_context_free(ctx);
 }
 
+/* A sum of a matrix product that is joined from two loads, which LLVM 15 misreads. */
+static void joined_sums(void **state) {
+    (void)state;
+    static const char text[] =
+        "tile.kernel @k target(\"gfx1100\") workgroup(32) (%q: ptr<f16, global>, %p: ptr<f32, global>) {\n"
+        "  %i = gpu.workitem_id x : i32\n  %j = arith.shl %i, 3 : i32\n  %k = arith.add %j, 4 : i32\n"
+        "  %h = tile.global_load %q, %j {align = 16} : vec<8 x f16>\n"
+        "  %a = vector.shuffle %h, %h {lanes = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]} : vec<16 x "
+        "f16>\n"
+        "  %c0 = tile.global_load %p, %j {align = 16} : vec<4 x f32>\n"
+        "  %c1 = tile.global_load %p, %k {align = 16} : vec<4 x f32>\n"
+        "  %c = vector.shuffle %c0, %c1 {lanes = [0, 1, 2, 3, 4, 5, 6, 7]} : vec<8 x f32>\n"
+        "  %d = tile.mma %a, %a, %c {atom = \"wmma.f32.16x16x16.f16\"} : vec<8 x f32>\n"
+        "  %e = vector.shuffle %d, %d {lanes = [0, 1, 2, 3]} : vec<4 x f32>\n"
+        "  tile.global_store %e, %p, %j {align = 16} : vec<4 x f32>\n  return\n}";
+    const char *program = getenv("TW_LLC_15");
+    if (!program) {
+        print_message("joined sums: llc-15 is not installed\n");
+        skip();
+    }
+    tw_context *ctx = tw_context_new(NULL);
+    tw_kernel *kernel = kernel_from_text(ctx, text, target_named("gfx1100"));
+    char *lowered = lower_text(kernel, TW_FLAVOR_LLVM15, NULL);
+    char *assembly = llc(program, "gfx1100", lowered);
+    assert_non_null(assembly);
+    assert_non_null(strstr(assembly, "v_wmma_f32_16x16x16_f16"));
+    free(assembly);
+    free(lowered);
+    tw_kernel_free(kernel);
+    tw_context_free(ctx);
+}
+
 /* With the argument "all": every flavor and target that there is a compiler for. */
 int main(int argc, char **argv) {
     bool all = argc > 1 && !strcmp(argv[1], "all");
-    struct CMUnitTest tests[sizeof lanes / sizeof lanes[0]];
+    struct CMUnitTest tests[sizeof lanes / sizeof lanes[0] + 1];
     char names[sizeof lanes / sizeof lanes[0]][48];
     size_t count = 0;
     for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++) {
@@ -97,5 +129,6 @@ int main(int argc, char **argv) {
         snprintf(names[i], sizeof names[i], "%s for %s", tw_flavor_name(lanes[i].flavor), lanes[i].target);
         tests[count++] = (struct CMUnitTest){names[i], compiles, NULL, NULL, (void *)(uintptr_t)&lanes[i]};
     }
+    tests[count++] = (struct CMUnitTest){"joined sums", joined_sums, NULL, NULL, NULL};
     return _cmocka_run_group_tests("lower-flavors", tests, count, NULL, NULL);
 }

@@ -15,6 +15,21 @@ done <"${TMPDIR:-/tmp}/readme.$$"
 rm -f "${TMPDIR:-/tmp}/readme.$$"
 result readme_example $missing
 
+# docs/intrinsics.md is what the command prints.
+"$tilewright" intrinsics --markdown --dir "$source/arch" | cmp - "$source/docs/intrinsics.md"
+result intrinsics $?
+
+# Releases that were not measured say so, and only they.
+not_measured() { "$tilewright" intrinsics --flavor "$1" | head -n 1 | grep -q '^llvm[0-9]*: not measured$'; }
+wrong=0
+for flavor in llvm20 llvm24; do not_measured $flavor || wrong=1; done
+for flavor in llvm15 llvm19 llvm21 llvm22 llvm23; do
+    not_measured $flavor && wrong=1
+    "$tilewright" intrinsics --flavor $flavor | head -n 1 | grep -q "^$flavor: measured with LLVM ${flavor#llvm}[.]" || wrong=1
+done
+"$tilewright" arch gfx950 | grep -q '^not measured *llvm20 llvm24$' || wrong=1
+result not_measured $wrong
+
 # Links of the documents lead to files.
 broken=0
 for document in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/docs/*.md; do

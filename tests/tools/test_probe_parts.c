@@ -1,0 +1,102 @@
+/* Processes with limits, and files of what was measured. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+#include "tools/child.h"
+#include "tools/measured_file.h"
+
+static child_result run(const char *script, unsigned milliseconds, const char *expected) {
+    tw_strbuf output;
+    tw_strbuf_init(&output, NULL);
+    child_result result;
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    assert_int_equal(child_run(argv, milliseconds, &output, &result, NULL), TW_OK);
+    assert_string_equal(tw_strbuf_text(&output), expected);
+    tw_strbuf_free(&output);
+    return result;
+}
+
+static void processes_end_in_every_way(void **state) {
+    (void)state;
+    child_result good = run("echo out; echo err >&2; read line || echo end", 10000, "out\nerr\nend\n");
+    assert_false(good.timed_out || good.signal || good.exit_code);
+    assert_int_equal(run("exit 3", 10000, "").exit_code, 3);
+    assert_int_equal(run("kill -SEGV $$", 10000, "").signal, SIGSEGV);
+    assert_true(run("exec sleep 20", 50, "").timed_out);
+    assert_true(run("while :; do :; done", 200, "").timed_out);
+    tw_diag *diag = tw_diag_new(NULL);
+    tw_strbuf output;
+    tw_strbuf_init(&output, NULL);
+    child_result result;
+    assert_int_equal(child_run((const char *const[]){"/nonexistent", NULL}, 1000, &output, &result, diag),
+                     TW_ERR_IO);
+    assert_string_equal(tw_diag_first_error(diag), "cannot run /nonexistent");
+    tw_strbuf_free(&output);
+    tw_diag_free(diag);
+}
+
+static json_t *a_file(const char *gfx942, const char *version) {
+    return json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:{s:s}}, s:[{s:s, s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, "
+                     "s:s, s:{s:s, s:s}}]}",
+                     "flavor", "llvm22", "version", version, "targets", "gfx942", "ok", "facts",
+                     "data_layout", "e-p", "bfloat", "gfx942", "ok", "intrinsics", "key", "A", "name",
+                     "llvm.a", "result", "i32", "arguments", "", "status", "ok", "key", "B", "name", "llvm.b",
+                     "result", "i32", "arguments", "i32, i1", "status", "gfx90a", "ok", "gfx942", gfx942);
+}
+
+static void check_drift(const char *path, json_t *measured, const char *expected) {
+    tw_diag *diag = tw_diag_new(NULL);
+    bool drifts = strstr(expected, "error:") != NULL;
+    assert_int_equal(measured_file_compare(path, measured, diag), drifts ? TW_ERR_MISMATCH : TW_OK);
+    assert_string_equal(tw_diag_text(diag), expected);
+    tw_diag_free(diag);
+    json_decref(measured);
+}
+
+static void drift_names_the_rows(void **state) {
+    (void)state;
+    char path[] = "/tmp/tilewright-test-XXXXXX", expected[400];
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    json_t *recorded = a_file("target_unsupported", "LLVM 22.1.8");
+    assert_int_equal(measured_file_write(path, recorded, NULL), TW_OK);
+    json_decref(recorded);
+
+    check_drift(path, a_file("target_unsupported", "LLVM 22.1.8"), "");
+    snprintf(expected, sizeof expected, "%s: note: recorded with LLVM 22.1.8 (got LLVM 22.1.9)\n", path);
+    check_drift(path, a_file("target_unsupported", "LLVM 22.1.9"), expected);
+    check_drift(path, a_file("crash", "LLVM 22.1.8"),
+                "B: llvm.b(i32, i1) for gfx942: error: measured crash, recorded target_unsupported\n");
+
+    json_t *changed = a_file("target_unsupported", "LLVM 22.1.8");
+    json_array_remove(json_object_get(changed, "intrinsics"), 0);
+    check_drift(path, changed, "A: llvm.a(): error: measured nothing, recorded ok\n");
+    changed = a_file("target_unsupported", "LLVM 22.1.8");
+    json_object_set_new(json_array_get(json_object_get(changed, "intrinsics"), 0), "arguments",
+                        json_string("i64"));
+    check_drift(path, changed,
+                "A: llvm.a(i64): error: measured ok, recorded nothing\nA: llvm.a(): error: measured nothing, "
+                "recorded ok\n");
+    changed = a_file("target_unsupported", "LLVM 22.1.8");
+    json_object_set_new(json_object_get(changed, "targets"), "gfx942", json_string("target_unsupported"));
+    json_object_set_new(json_object_get(changed, "facts"), "data_layout", json_string("E"));
+    check_drift(path, changed,
+                "targets for gfx942: error: measured target_unsupported, recorded ok\n"
+                "data_layout: error: measured E, recorded e-p\n");
+    unlink(path);
+    tw_diag *diag = tw_diag_new(NULL);
+    json_t *file = a_file("ok", "LLVM 22.1.8");
+    assert_int_equal(measured_file_compare(path, file, diag), TW_ERR_INVALID);
+    json_decref(file);
+    tw_diag_free(diag);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(processes_end_in_every_way),
+                                       cmocka_unit_test(drift_names_the_rows)};
+    return cmocka_run_group_tests_name("probe_parts", tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+#include "tools/toolset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "support/fail.h"
+#include "tools/child.h"
+
+#define LIMIT 30000 /* ms */
+
+static bool is_program(const char *path) { return !access(path, X_OK); }
+
+/* The folder in which tools/toolchains keeps its sets. */
+static void cache_folder(char *out, size_t size) {
+    const char *given = getenv("TILEWRIGHT_TOOLCHAINS"), *cache = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    if (given && *given) {
+        snprintf(out, size, "%s", given);
+    } else if (cache && *cache) {
+        snprintf(out, size, "%s/tilewright-toolchains", cache);
+    } else {
+        snprintf(out, size, "%s/.cache/tilewright-toolchains", home ? home : "");
+    }
+}
+
+static bool in_cache(toolset *set, const char *name) {
+    char folder[400];
+    cache_folder(folder, sizeof folder);
+    snprintf(set->llc, sizeof set->llc, "%s/%s/llc", folder, name);
+    snprintf(set->opt, sizeof set->opt, "%s/%s/opt", folder, name);
+    snprintf(set->nm, sizeof set->nm, "%s/%s/llvm-nm", folder, name);
+    return is_program(set->llc) && is_program(set->opt) && is_program(set->nm);
+}
+
+static bool installed(toolset *set) {
+    snprintf(set->llc, sizeof set->llc, "/usr/lib/llvm-%d/bin/llc", (int)set->flavor);
+    snprintf(set->opt, sizeof set->opt, "/usr/lib/llvm-%d/bin/opt", (int)set->flavor);
+    snprintf(set->nm, sizeof set->nm, "/usr/lib/llvm-%d/bin/llvm-nm", (int)set->flavor);
+    return is_program(set->llc) && is_program(set->opt) && is_program(set->nm);
+}
+
+/* The root that llc comes from: what stands before /usr/lib/llvm-N/bin/llc in its path, or in the script that
+ * starts it. */
+static void root_of(const toolset *set, char *root, size_t size) {
+    char text[4096] = "", program[64];
+    snprintf(program, sizeof program, "/usr/lib/llvm-%d/bin/llc", (int)set->flavor);
+    snprintf(text, sizeof text, "%s", set->llc);
+    if (!strstr(text, program)) {
+        FILE *file = fopen(set->llc, "re");
+        if (file) text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        if (file) fclose(file);
+    }
+    char *end = strstr(text, program);
+    if (end) *end = '\0';
+    const char *quote = strrchr(text, '"');
+    snprintf(root, size, "%s", end ? quote ? quote + 1 : text : "");
+}
+
+/* "llvm-toolchain-21 (1:21.1.8-2) unstable; ..." is the first line of the package's list of changes. */
+static void package_version(const toolset *set, char *out, size_t size) {
+    char root[512], path[640], line[160] = "", name[64], version[80];
+    root_of(set, root, sizeof root);
+    snprintf(path, sizeof path, "%s/usr/share/doc/llvm-%d/changelog.Debian.gz", root, (int)set->flavor);
+    gzFile file = gzopen(path, "r");
+    if (!file) return;
+    if (gzgets(file, line, sizeof line) && sscanf(line, "%63s (%79[^)])", name, version) == 2)
+        snprintf(out, size, ", Debian package %s %s", name, version);
+    gzclose(file);
+}
+
+static tw_status read_version(toolset *set, tw_diag *diag) {
+    tw_strbuf text;
+    tw_strbuf_init(&text, NULL);
+    child_result result;
+    tw_status status = child_run((const char *[]){set->llc, "--version", NULL}, LIMIT, &text, &result, diag);
+    const char *mark = "LLVM version ";
+    const char *found = strstr(tw_strbuf_text(&text), mark);
+    if (!status && !found) status = tw_fail(diag, TW_ERR_IO, "%s does not tell its version", set->llc);
+    if (!status) {
+        char number[32], package[192] = "";
+        package_version(set, package, sizeof package);
+        snprintf(number, sizeof number, "%.*s", (int)strcspn(found + strlen(mark), " \n"),
+                 found + strlen(mark));
+        snprintf(set->version, sizeof set->version, "LLVM %s%s", number, package);
+    }
+    tw_strbuf_free(&text);
+    return status;
+}
+
+tw_status toolset_find(const char *name, toolset *out, tw_diag *diag) {
+    *out = (toolset){0};
+    tw_status status = tw_flavor_parse(name, &out->flavor, diag);
+    if (status) return status;
+    name = tw_flavor_name(out->flavor);
+    if (!in_cache(out, name) && !installed(out))
+        return tw_fail(
+            diag, TW_ERR_NOT_FOUND,
+            "the tool set must be set up by tools/toolchains or installed in /usr/lib/llvm-%d (got %s)",
+            (int)out->flavor, name);
+    return read_version(out, diag);
+}
