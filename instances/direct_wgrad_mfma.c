@@ -22,8 +22,6 @@ static const tw_field problem_fields[] = {
 TW_FIELD_TABLE_CHECK(tw_wgrad_mfma_spec, spec_fields);
 TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
 
-static int round_up(int x, int k) { return (x + k - 1) / k * k; }
-
 /* The atom 16x16xk of the format; NULL where the target has none. */
 static const tw_matrix_atom *find_atom(const tw_wgrad_mfma_spec *s, tw_target target) {
     if (!(tw_arch_get(target.arch)->features & TW_ARCH_HAS_MFMA)) return NULL;
@@ -36,46 +34,24 @@ static const tw_matrix_atom *find_atom(const tw_wgrad_mfma_spec *s, tw_target ta
     return NULL;
 }
 
-/* Pitches in 16-bit elements; a bank has two. */
-static void lay_out(mf_strip *strip, const mf_shape *shape, tw_target target) {
-    const int banks = 2 * (int)tw_arch_get(target.arch)->lds_banks, vec = shape->vec;
-    if (shape->transposed_read) {
-        /* 16 rows of 32 bytes: rows that follow each other must differ by an odd multiple of them. */
-        strip->pitch = strip->channels % 32 ? strip->channels : strip->channels + 16;
-        strip->tile = 16;
-        strip->buffer = strip->positions * strip->pitch;
-        return;
-    }
-    /* 16 channels of 8 bytes: an odd multiple of 8 bytes apart, in the order of channel / vec within channel
-       % vec. */
-    strip->pitch = strip->positions % 8 ? strip->positions : strip->positions + 4;
-    strip->tile = 16 / vec * strip->pitch;
-    const int rows = strip->channels / vec * strip->pitch;
-    strip->block = rows + ((strip->tile - rows) % banks + banks) % banks;
-    strip->buffer = (vec - 1) * strip->block + rows;
-}
-
-/* How many rows of that many channels fill the banks: 2, 4, or 1 where there is nothing to spread. */
-static int rows_together(tw_target target, int channels) {
-    const int rows = 2 * (int)tw_arch_get(target.arch)->lds_banks / channels;
-    return rows >= 8 ? 1 : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
-}
-
-static mf_strip make_strip(const mf_shape *shape, tw_target target, int channels, int positions) {
-    mf_strip strip = {.channels = channels, .group = shape->transposed_read ? 1 : 4};
-    strip.together = shape->transposed_read ? rows_together(target, channels) : 1;
-    strip.positions = round_up(positions, strip.together > 1 ? 8 : strip.group);
-    strip.needed = shape->transposed_read ? positions : strip.positions;
-    strip.items = strip.positions / strip.group * (channels / shape->vec);
-    strip.rounds = round_up(strip.items, shape->workgroup) / shape->workgroup;
-    lay_out(&strip, shape, target);
-    return strip;
+static tw_stage_shape make_stage(const mf_shape *shape, tw_target target, int channels, int used) {
+    tw_stage_shape stage = {.rows = 1,
+                            .used = used,
+                            .span = shape->columns,
+                            .channels = channels,
+                            .vec = shape->vec,
+                            .waves = shape->waves,
+                            .lanes = shape->lanes,
+                            .atom = shape->atom,
+                            .transposed = tw_transposed_lds_read(target)};
+    tw_stage_measure(&stage, target);
+    return stage;
 }
 
 /* Registers of a lane, from what compilers were seen to need: the sums, the ring, the fragments of one tile,
  * the rows on their way and their offsets, addresses. */
 static int estimate_vgprs(const mf_shape *shape) {
-    const int loads = shape->x.rounds * shape->x.group + shape->dy.rounds * shape->dy.group;
+    const int loads = tw_stage_loads(&shape->x) + tw_stage_loads(&shape->dy);
     const int piece = (shape->vec + 1) / 2, quad = 2;
     const int ring = shape->kh * shape->tiles_k * shape->steps * shape->quads * quad;
     const int fragments = 2 * shape->kw * shape->quads * quad;
@@ -91,15 +67,15 @@ mf_shape tw_mf_shape(const tw_wgrad_mfma_spec *s, tw_target target) {
                       .vec = s->vec};
     shape.columns = s->atom_k * s->steps;
     shape.atom = find_atom(s, target);
-    shape.transposed_read = tw_transposed_lds_read(target);
     shape.quads = s->atom_k / 16;
     shape.sums = s->kh * s->kw * s->wave_tiles_k * s->wave_tiles_c;
     shape.waves = s->waves_k * s->waves_c;
     shape.lanes = target.wave_size;
     shape.workgroup = shape.waves * shape.lanes;
-    shape.x = make_strip(&shape, target, 16 * s->waves_c * s->wave_tiles_c, shape.columns + s->kw - 1);
-    shape.dy = make_strip(&shape, target, 16 * s->waves_k * s->wave_tiles_k, shape.columns);
-    shape.lds_bytes = 2 * 2 * (shape.x.buffer + shape.dy.buffer);
+    if (!shape.atom) return shape;
+    shape.x = make_stage(&shape, target, 16 * s->waves_c * s->wave_tiles_c, shape.columns + s->kw - 1);
+    shape.dy = make_stage(&shape, target, 16 * s->waves_k * s->wave_tiles_k, shape.columns);
+    shape.lds_bytes = 2 * 2 * (shape.x.elements + shape.dy.elements);
     shape.vgprs = estimate_vgprs(&shape);
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)shape.workgroup);
     shape.vgpr_limit = budget < MF_MAX_VGPRS ? budget : MF_MAX_VGPRS;
@@ -126,9 +102,11 @@ static tw_dense dense_of(const tw_wgrad_mfma_spec *s) {
                       .reproducible = s->reproducible};
 }
 
-static tw_status check_problem(const tw_wgrad_mfma_spec *s, const tw_dense_sizes *z, tw_wide units,
-                               tw_diag *diag) {
+static tw_status check_problem(const tw_wgrad_mfma_spec *s, const tw_wgrad_problem *p, const mf_shape *shape,
+                               const tw_dense_sizes *z, tw_wide units, tw_diag *diag) {
     char text[TW_WIDE_TEXT];
+    const int64_t x_reach = tw_stage_reach(&shape->x, z->wo, z->pad_w, p->c);
+    const int64_t dy_reach = tw_stage_reach(&shape->dy, z->wo, 0, p->k);
 #define PLAN_RULE TW_RULE_CHECK
 #include "instances/direct_wgrad_mfma_rules.def"
     return TW_OK;
@@ -144,7 +122,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     const mf_shape shape = tw_mf_shape(s, job->target);
     const int64_t strips = tw_ceil_div(z.wo, shape.columns);
     const tw_wide all = z.empty ? 0 : (tw_wide)p->n * (tw_wide)s->row_blocks * (tw_wide)strips;
-    status = check_problem(s, &z, all, diag);
+    status = check_problem(s, p, &shape, &z, all, diag);
     if (status) return status;
     const int64_t units = (int64_t)all, sharers = units < p->splits ? units : p->splits;
     const int64_t share = sharers ? tw_ceil_div(units, sharers) : 0;

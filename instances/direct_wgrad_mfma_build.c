@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-#include "ir/matrix.h"
-
-enum { MAX_CARRIED = MF_MAX_SUMS + MF_MAX_KERNEL * MF_MAX_TILES * MF_MAX_STEPS + 2 * MF_MAX_LOADS + 1 };
+enum { MAX_CARRIED = MF_MAX_SUMS + MF_MAX_KERNEL * MF_MAX_TILES * MF_MAX_STEPS + 2 * TW_STAGE_MAX_LOADS + 2 };
 
 static int ring_fragments(const mf_gen *g) { return g->shape.tiles_k * g->shape.steps; }
 
@@ -40,37 +38,44 @@ static unsigned move_unit(mf_gen *g, tw_value *values, bool out) {
 
 static unsigned move_row(mf_gen *g, tw_value *values, bool out) {
     cursor c = {values + move_unit(g, values, out), out};
+    move(&c, &g->next, 1);
     for (int slot = 0; slot < g->shape.kh; slot++)
         move(&c, g->ring[slot], ring_fragments(g));
-    move(&c, g->x.raw, g->shape.x.rounds * g->shape.x.group);
-    move(&c, g->dy.raw, g->shape.dy.rounds * g->shape.dy.group);
+    move(&c, g->x.raw, tw_stage_loads(&g->shape.x));
+    move(&c, g->dy.raw, tw_stage_loads(&g->shape.dy));
     return (unsigned)(c.at - values);
 }
 
 /* Where a workgroup is. */
 typedef struct mf_unit {
-    tw_value row, end;            /* rows of X in the image */
-    tw_value image_row, image_dy; /* rows of X and of dY before the image */
+    tw_value image, column; /* the strip's first of dY */
+    tw_value row, end;      /* rows of X in the image */
 } mf_unit;
 
-/* Row `row` of the image, and the last row of dY that it meets. */
+/* The last row of dY that row `row` of the image meets. */
 static void load_dy(mf_gen *g, const mf_unit *unit, tw_value row, tw_value wanted) {
-    tw_builder *b = g->b;
-    tw_value dy_row = tw_add(b, row, g->args.pad_h);
-    tw_value exists = tw_emit_is_index(b, dy_row, g->args.ho);
-    if (wanted.id) exists = tw_and(b, exists, wanted);
-    tw_value held = tw_emit_clamp_index(b, dy_row, g->args.ho);
-    tw_value of_all = tw_add(b, unit->image_dy, held);
-    tw_mf_load(g, &g->dy, of_all, exists);
+    tw_value dy_row = tw_add(g->b, row, g->args.pad_h);
+    const tw_stage_from from = {unit->image, dy_row, unit->column, g->args.ho, wanted};
+    tw_stage_load(&g->dy, &from);
 }
 
-static void load_rows(mf_gen *g, const mf_unit *unit, tw_value row) {
+static void load_rows(mf_gen *g, const mf_unit *unit) {
     tw_builder *b = g->b;
-    tw_value wanted = tw_icmp(b, TW_SLT, row, unit->end);
-    tw_value held = tw_emit_clamp_index(b, row, g->args.h);
-    tw_value of_all = tw_add(b, unit->image_row, held);
-    tw_mf_load(g, &g->x, of_all, wanted);
-    load_dy(g, unit, row, wanted);
+    tw_value column = tw_sub(b, unit->column, g->args.pad_w);
+    const tw_stage_from from = {unit->image, g->next, column, unit->end, {0}};
+    tw_stage_load(&g->x, &from);
+    tw_value wanted = tw_icmp(b, TW_SLT, g->next, unit->end);
+    load_dy(g, unit, g->next, wanted);
+    g->next = tw_emit_add(b, g->next, 1);
+}
+
+static tw_value buffer_of(mf_gen *g, const tw_stage *stage) {
+    return tw_emit_mul(g->b, g->odd, stage->shape->elements);
+}
+
+static void store(mf_gen *g, tw_stage *stage) {
+    tw_value buffer = buffer_of(g, stage);
+    tw_stage_store(stage, buffer);
 }
 
 static void next_buffer(mf_gen *g) {
@@ -78,50 +83,81 @@ static void next_buffer(mf_gen *g) {
     g->odd = tw_xor(g->b, g->odd, one);
 }
 
+/* A row in LDS, from which fragments of one tile are taken. */
+typedef struct mf_row {
+    const tw_stage *stage;
+    int tile;
+    tw_value buffer;
+    tw_stage_words words; /* turned */
+} mf_row;
+
+static mf_row open_row(mf_gen *g, const tw_stage *stage, int tile, int shifts) {
+    mf_row row = {stage, tile, buffer_of(g, stage), {{{0}}}};
+    if (!stage->shape->transposed) tw_stage_read_words(stage, row.buffer, 0, tile, shifts, &row.words);
+    return row;
+}
+
+/* Which 16 of an atom's positions a read takes makes no difference, as both operands are read alike. */
+static tw_value take_fragment(mf_gen *g, const mf_row *row, int step, int shift) {
+    if (!row->stage->shape->transposed) return tw_stage_word_fragment(row->stage, &row->words, step, shift);
+    tw_value quads[2];
+    for (int i = 0; i < g->shape.quads; i++) {
+        const int column = step * g->spec->atom_k + shift + 16 * i;
+        quads[i] = tw_stage_read_transposed(row->stage, row->buffer, 0, column, row->tile);
+    }
+    return g->shape.quads == 1 ? quads[0] : tw_stage_join(g->b, quads[0], quads[1], 4);
+}
+
 static void read_ring(mf_gen *g, int slot) {
-    for (int t = 0; t < g->shape.tiles_k; t++)
+    for (int t = 0; t < g->shape.tiles_k; t++) {
+        const mf_row row = open_row(g, &g->dy, t, 1);
         for (int step = 0; step < g->shape.steps; step++)
-            tw_mf_fragments(g, &g->dy, t, step, 1, &g->ring[slot][t * g->shape.steps + step]);
+            g->ring[slot][t * g->shape.steps + step] = take_fragment(g, &row, step, 0);
+    }
+}
+
+/* All products of a fragment of X, moved by s columns. */
+static void multiply_fragment(mf_gen *g, tw_value x, int slot, int step, int s, int u) {
+    const mf_shape *shape = &g->shape;
+    const char *atom = tw_matrix_atom_info(shape->atom).name;
+    for (int r = 0; r < shape->kh; r++)
+        for (int t = 0; t < shape->tiles_k; t++) {
+            const int tap = r * shape->kw + s, age = (slot - r + shape->kh) % shape->kh;
+            tw_value *sum = &g->sum[(tap * shape->tiles_k + t) * shape->tiles_c + u];
+            *sum = tw_mma(g->b, atom, g->ring[age][t * shape->steps + step], x, *sum);
+        }
 }
 
 /* All products of the row of X in LDS; the row of dY that came with it is in `slot`. */
 static void multiply(mf_gen *g, int slot) {
-    const mf_shape *shape = &g->shape;
-    const char *atom = tw_matrix_atom_info(shape->atom).name;
-    tw_value x[MF_MAX_KERNEL];
-    for (int step = 0; step < shape->steps; step++)
-        for (int u = 0; u < shape->tiles_c; u++) {
-            tw_mf_fragments(g, &g->x, u, step, shape->kw, x);
-            for (int s = 0; s < shape->kw; s++)
-                for (int r = 0; r < shape->kh; r++)
-                    for (int t = 0; t < shape->tiles_k; t++) {
-                        const int tap = r * shape->kw + s, age = (slot - r + shape->kh) % shape->kh;
-                        tw_value *sum = &g->sum[(tap * shape->tiles_k + t) * shape->tiles_c + u];
-                        *sum = tw_mma(g->b, atom, g->ring[age][t * shape->steps + step], x[s], *sum);
-                    }
-        }
+    for (int u = 0; u < g->shape.tiles_c; u++) {
+        const mf_row row = open_row(g, &g->x, u, g->shape.kw);
+        for (int step = 0; step < g->shape.steps; step++)
+            for (int s = 0; s < g->shape.kw; s++) {
+                tw_value x = take_fragment(g, &row, step, s);
+                multiply_fragment(g, x, slot, step, s, u);
+            }
+    }
 }
 
-static void one_row(mf_gen *g, const mf_unit *unit, tw_value row, int slot) {
-    tw_builder *b = g->b;
-    tw_mf_write(g, &g->x);
-    tw_mf_write(g, &g->dy);
-    tw_value next = tw_emit_add(b, row, 1);
-    load_rows(g, unit, next);
-    tw_barrier(b, TW_FENCE_LDS);
+static void one_row(mf_gen *g, const mf_unit *unit, int slot) {
+    store(g, &g->x);
+    store(g, &g->dy);
+    load_rows(g, unit);
+    tw_barrier(g->b, TW_FENCE_LDS);
     read_ring(g, slot);
     multiply(g, slot);
     next_buffer(g);
 }
 
-/* A row that is there only where `row` is below the unit's end. */
-static void one_row_if(mf_gen *g, const mf_unit *unit, tw_value row, int slot) {
+/* A row that is there only where the one that was loaded is one of the unit's. */
+static void one_row_if(mf_gen *g, const mf_unit *unit, int slot) {
     tw_builder *b = g->b;
     tw_value before[MAX_CARRIED], after[MAX_CARRIED];
     unsigned count = move_row(g, before, true);
-    tw_value exists = tw_icmp(b, TW_SLT, row, unit->end);
+    tw_value exists = tw_icmp(b, TW_SLE, g->next, unit->end);
     tw_if_begin(b, exists);
-    one_row(g, unit, row, slot);
+    one_row(g, unit, slot);
     move_row(g, after, true);
     tw_if_else(b, count, after);
     tw_if_end(b, count, before, after);
@@ -134,7 +170,7 @@ static void fill_ring(mf_gen *g, const mf_unit *unit) {
     for (int slot = 1; slot < g->shape.kh; slot++) {
         tw_value row = tw_emit_add(b, unit->row, slot - g->shape.kh);
         load_dy(g, unit, row, (tw_value){0});
-        tw_mf_write(g, &g->dy);
+        store(g, &g->dy);
         tw_barrier(b, TW_FENCE_LDS);
         read_ring(g, slot);
         next_buffer(g);
@@ -144,24 +180,23 @@ static void fill_ring(mf_gen *g, const mf_unit *unit) {
         g->ring[0][i] = zero;
 }
 
-/* kh rows a round, so that each knows its slot of the ring. */
+/* kh rows a round, so that each knows its slot of the ring. The row goes from one to the next as a value:
+ * rows of a round that are counted from its first would each keep numbers of their own in scalar registers.
+ */
 static void all_rows(mf_gen *g, const mf_unit *unit) {
     tw_builder *b = g->b;
     fill_ring(g, unit);
-    load_rows(g, unit, unit->row);
+    g->next = unit->row;
+    load_rows(g, unit);
     tw_value carried[MAX_CARRIED], next[MAX_CARRIED];
     unsigned count = move_row(g, carried, true);
     tw_value step = tw_i32(b, g->shape.kh);
-    tw_value row = tw_for_begin(b, unit->row, unit->end, step, count, carried, next);
+    tw_for_begin(b, unit->row, unit->end, step, count, carried, next);
     tw_for_unroll(b, 1);
     move_row(g, next, false);
-    for (int slot = 0; slot < g->shape.kh; slot++) {
-        tw_value at = tw_emit_add(b, row, slot);
-        if (slot)
-            one_row_if(g, unit, at, slot);
-        else
-            one_row(g, unit, at, slot);
-    }
+    one_row(g, unit, 0);
+    for (int slot = 1; slot < g->shape.kh; slot++)
+        one_row_if(g, unit, slot);
     move_row(g, next, true);
     tw_for_end(b, count, next, carried);
     move_row(g, carried, false);
@@ -181,12 +216,8 @@ static void one_unit(mf_gen *g, tw_value index, tw_value strips, tw_value block_
     unit.row = tw_mul(b, block, block_rows);
     tw_value end = tw_add(b, unit.row, block_rows);
     unit.end = tw_smin(b, end, g->args.h);
-    unit.image_row = tw_mul(b, image, g->args.h);
-    unit.image_dy = tw_mul(b, image, g->args.ho);
-    tw_value column = tw_emit_mul(b, strip, g->shape.columns);
-    tw_value x_column = tw_sub(b, column, g->args.pad_w);
-    tw_mf_columns(g, &g->x, x_column);
-    tw_mf_columns(g, &g->dy, column);
+    unit.image = image;
+    unit.column = tw_emit_mul(b, strip, g->shape.columns);
     all_rows(g, &unit);
 }
 
@@ -241,10 +272,18 @@ static void place(mf_gen *g) {
     g->wave_c = tw_sub(b, wave, before);
     tw_value x_tile = tw_emit_mul(b, g->wave_c, shape->tiles_c);
     tw_value dy_tile = tw_emit_mul(b, g->wave_k, shape->tiles_k);
-    g->x = (mf_stage){&shape->x, .rsrc = g->args.x, .channels = g->args.c, .pixels = g->args.w};
-    g->dy = (mf_stage){&shape->dy, .rsrc = g->args.dy, .channels = g->args.k, .pixels = g->args.wo};
-    tw_mf_place(g, &g->x, TW_MATRIX_B, g->first_c, g->args.group_c, x_tile);
-    tw_mf_place(g, &g->dy, TW_MATRIX_A, g->first_k, g->args.group_k, dy_tile);
+    const tw_dense_args *a = &g->args;
+    const tw_scalar dtype = (tw_scalar)g->spec->dtype;
+    g->x = (tw_stage){b, &shape->x, dtype, a->x_pointer, a->h, a->w, a->c, .first = 0};
+    g->dy = (tw_stage){b, &shape->dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, .first = 0};
+    g->x.lds = tw_lds_alloc(b, dtype, 2 * (uint32_t)shape->x.elements, 16);
+    g->dy.lds = tw_lds_alloc(b, dtype, 2 * (uint32_t)shape->dy.elements, 16);
+    tw_value first_c = tw_emit_mad(b, g->first_c, g->group, a->group_c);
+    tw_stage_place_items(&g->x, first_c);
+    tw_value first_k = tw_emit_mad(b, g->first_k, g->group, a->group_k);
+    tw_stage_place_items(&g->dy, first_k);
+    tw_stage_place_lanes(&g->x, TW_MATRIX_B, x_tile);
+    tw_stage_place_lanes(&g->dy, TW_MATRIX_A, dy_tile);
 }
 
 static void give_out(mf_gen *g) {
@@ -283,8 +322,6 @@ tw_kernel *tw_mf_build(tw_context *ctx, const int32_t *values, tw_target target,
     tw_kernel_options options = {.workgroup_size = (uint32_t)g.shape.workgroup};
     g.b = tw_kernel_begin(ctx, name, target, &options);
     if (!g.b) return NULL;
-    g.piece = tw_type_vector(dtype, (unsigned)spec->vec);
-    g.quad = tw_type_vector(dtype, 4);
     g.fragment = tw_type_vector(dtype, 4 * (unsigned)g.shape.quads);
     static const char *const own = "share";
     tw_dense_params_with(g.b, dtype, &own, &g.share, 1, &g.args);

@@ -5,6 +5,8 @@
  * without a compare, and a row outside the image is one of no bytes. */
 #include "instances/wgrad_stage.h"
 
+#include <string.h>
+
 static const tw_type *piece_type(const tw_stage *s) {
     return tw_type_vector(s->dtype, (unsigned)s->shape->vec);
 }
@@ -39,7 +41,7 @@ static void split_item(tw_stage *s, tw_value item, tw_value *column, tw_value *p
     if (!piece->id) *piece = tw_i32(b, 0);
 }
 
-/* Which lanes have an item in a round, of chunk `chunk` out of `chunks`. */
+/* Which lanes have an item in a round, of chunk `chunk` out of `chunks`; no value where all have. */
 static tw_value find_active(tw_stage *s, int round, tw_value chunk, int chunks, tw_value item) {
     tw_builder *b = s->b;
     const tw_stage_shape *z = s->shape;
@@ -89,6 +91,9 @@ void tw_stage_place_items(tw_stage *s, tw_value first_channel) {
     s->pixel = tw_emit_mul(b, s->channels, 2);
     s->row_elements = tw_mul(b, s->channels, s->width);
     s->row_bytes = tw_emit_mul(b, s->row_elements, 2);
+    tw_value zero = tw_emit_zero(b, piece_type(s));
+    for (int i = 0; i < tw_stage_loads(s->shape); i++)
+        s->raw[i] = zero;
     tw_value wave = tw_wave_id(b);
     tw_value lane = tw_lane_id(b);
     for (int i = 0; i < s->shape->rounds; i++) {
@@ -128,13 +133,35 @@ static tw_value row_rsrc(tw_stage *s, const tw_stage_from *from, tw_value row, t
     tw_builder *b = s->b;
     tw_value zero = tw_i32(b, 0);
     tw_value inside = tw_emit_is_index(b, row, from->end);
-    inside = tw_and(b, inside, from->exists);
+    if (from->exists.id) inside = tw_and(b, inside, from->exists);
     tw_value of_all = tw_emit_mad(b, row, from->image, s->height);
     tw_value element = tw_mul(b, of_all, s->row_elements);
     element = tw_select(b, inside, element, zero);
     tw_value bytes = tw_select(b, inside, end, zero);
     tw_value pointer = tw_ptr_offset(b, s->pointer, element);
     return tw_buffer_rsrc(b, pointer, bytes);
+}
+
+static void load_round(tw_stage *s, int i, tw_value rsrc, const tw_value *shifts, tw_value *out) {
+    tw_builder *b = s->b;
+    const tw_type *type = piece_type(s);
+    tw_value soffset = tw_i32(b, 0);
+    for (int j = 0; j < s->shape->group; j++) {
+        tw_value voffset = tw_add(b, s->round[i].voffset, shifts[j]);
+        out[j] = tw_buffer_load(b, type, rsrc, voffset, soffset, 0);
+    }
+}
+
+/* The same for lanes that have an item; waves without any load nothing. */
+static void load_round_if(tw_stage *s, int i, tw_value rsrc, const tw_value *shifts, tw_value *out) {
+    tw_builder *b = s->b;
+    const unsigned group = (unsigned)s->shape->group;
+    tw_value loaded[TW_STAGE_MAX_GROUP], before[TW_STAGE_MAX_GROUP];
+    memcpy(before, out, sizeof *out * group);
+    tw_if_begin(b, s->round[i].active);
+    load_round(s, i, rsrc, shifts, loaded);
+    tw_if_else(b, group, loaded);
+    tw_if_end(b, group, before, out);
 }
 
 void tw_stage_load(tw_stage *s, const tw_stage_from *from) {
@@ -148,16 +175,16 @@ void tw_stage_load(tw_stage *s, const tw_stage_from *from) {
     tw_value end = tw_mul(b, behind, s->pixel);
     end = tw_smin(b, end, s->row_bytes);
     end = tw_emit_max(b, end, 0);
-    tw_value rsrc = {0}, soffset = tw_i32(b, 0);
+    tw_value rsrc = {0};
     for (int i = 0; i < z->rounds; i++) {
         if (!z->by_row || i % z->by_row == 0) {
             tw_value row = tw_add(b, from->row, s->round[i].row);
             rsrc = row_rsrc(s, from, row, end);
         }
-        for (int j = 0; j < z->group; j++) {
-            tw_value voffset = tw_add(b, s->round[i].voffset, shifts[j]);
-            s->raw[i * z->group + j] = tw_buffer_load(b, piece_type(s), rsrc, voffset, soffset, 0);
-        }
+        if (s->round[i].active.id)
+            load_round_if(s, i, rsrc, shifts, &s->raw[i * z->group]);
+        else
+            load_round(s, i, rsrc, shifts, &s->raw[i * z->group]);
     }
 }
 

@@ -90,7 +90,7 @@ void tw_stage_place_items(tw_stage *stage, tw_value first_channel);
 void tw_stage_place_lanes(tw_stage *stage, tw_matrix_operand operand, tw_value wave_tile);
 
 /* Rows from `row` on of an image, from `column` on; either may be outside. What is outside the image, or not
- * below `end`, or all where `exists` is false, is zero. */
+ * below `end`, or all where `exists` has a value that is false, is zero. */
 typedef struct tw_stage_from {
     tw_value image, row, column;
     tw_value end, exists;

@@ -20,7 +20,8 @@ static void deal_items(tw_stage_shape *z) {
     const int by_row = (z->chunks + z->waves - 1) / z->waves, rounds = z->rows * by_row;
     z->by_row = 4 * rounds <= 5 * z->rounds ? by_row : 0;
     if (z->by_row) z->rounds = rounds;
-    z->reach = round_up(z->chunks * z->lanes, across) / across * z->group;
+    const int dealt = z->by_row ? z->by_row * z->waves : z->chunks;
+    z->reach = round_up(dealt * z->lanes, across) / across * z->group;
 }
 
 /* The place of an item within its row. */
@@ -116,15 +117,11 @@ static void keep(tw_stage_shape *z) {
     const int across = z->channels / z->vec;
     z->group = 1;
     deal_items(z);
-    if (z->vec == 8) {
-        z->digits[0] = (tw_stage_digit){8, 1, 0};
-        z->digits[1] = (tw_stage_digit){2, 0, 1};
-        z->digits[2] = (tw_stage_digit){across / 2, 0, 2};
-        z->digits[3] = (tw_stage_digit){0, 8, 0};
-    } else {
-        z->digits[0] = (tw_stage_digit){across, 0, 1};
-        z->digits[1] = (tw_stage_digit){0, 1, 0};
-    }
+    const int of_tile = TW_STAGE_TILE / z->vec;
+    z->digits[0] = (tw_stage_digit){of_tile, 0, 1};
+    z->digits[1] = (tw_stage_digit){8, 1, 0};
+    z->digits[2] = (tw_stage_digit){across / of_tile, 0, of_tile};
+    z->digits[3] = (tw_stage_digit){0, 8, 0};
     z->pitch = z->channels / TW_STAGE_TILE % 2 ? z->channels : z->channels + TW_STAGE_TILE;
     z->tile = TW_STAGE_TILE;
     z->row = z->columns * z->pitch;
