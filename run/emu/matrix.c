@@ -1,8 +1,6 @@
 /* Matrix instructions: execution widens the operands to floats, multiplies, and narrows the result. */
 #include "run/emu/matrix.h"
 
-#include <fenv.h>
-
 #include "run/emu/lane_math.h"
 
 static const emu_matrix_loops *loops(void) {
@@ -144,14 +142,12 @@ static void run_single(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
     tw_emu_matrix_store(w, i, x, d, NULL);
 }
 
-/* EXEC and MODE have no say: all lanes take part, sums round to nearest even. */
+/* EXEC and MODE have no say: all lanes take part, sums round to nearest even, as the host does between
+ * instructions. */
 void tw_emu_exec_matrix(tw_emu_wave *w, const emu_inst *i) {
     const emu_matrix *x = i->fn.any;
-    int direction = fegetround();
-    if (direction != FE_TONEAREST) fesetround(FE_TONEAREST);
     if (x->a.format.kind == EMU_MATRIX_DOUBLE)
         run_double(w, i, x);
     else
         run_single(w, i, x);
-    if (direction != FE_TONEAREST) fesetround(direction);
 }

@@ -46,6 +46,7 @@ typedef struct registers {
 typedef struct bench {
     harness h;
     unsigned bit, wave;
+    int host; /* how the host rounds during a launch; 0: as it does */
     uint64_t a, b, c, d;
     registers ra, rb, rc, rd;
 } bench;
