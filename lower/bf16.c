@@ -51,11 +51,7 @@ tw_ref tw_ll_narrow(tw_lowering *l, const tw_type *type, tw_ref f32) {
 
 /* LLVM makes scalar operations of a vector operation whose lanes it can see through, and its scalar product
  * and fma of bf16 are not exact: a product of -0 comes out as +0, an fma is rounded twice. So operands and
- * results of a packed instruction go through an empty piece of assembly as one word, which costs nothing and
- * shows nothing. */
-static tw_ref hide(tw_lowering *l, tw_ref word) {
-    return tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", word);
-}
+ * results of a packed instruction are hidden as one word. */
 
 /* Lanes 2 * pair and 2 * pair + 1 as a hidden pair; the second is missing at the end of an odd vector. */
 static tw_ref hidden_pair(tw_lowering *l, const tw_type *type, tw_value vector, unsigned pair) {
@@ -67,7 +63,7 @@ static tw_ref hidden_pair(tw_lowering *l, const tw_type *type, tw_value vector, 
         if (type->lanes > 1) value = tw_ll_slice(l, type, value, 2 * pair, 1);
         value = tw_ll_let(l, "insertelement %t poison, bfloat %r, i32 0", two, value);
     }
-    tw_ref word = hide(l, tw_ll_let(l, "bitcast %t %r to i32", two, value));
+    tw_ref word = tw_ll_hide(l, tw_ll_let(l, "bitcast %t %r to i32", two, value));
     return tw_ll_let(l, "bitcast i32 %r to %t", word, two);
 }
 
@@ -77,7 +73,7 @@ static tw_ref packed_result(tw_lowering *l, const tw_op *op, const tw_ref *opera
                         ? tw_ll_let(l, "fmul %t %r, %r", two, operands[0], operands[1])
                         : tw_ll_let(l, "call %t %G(%t %r, %t %r, %t %r)", two, TW_LL_FMA, two, two,
                                     operands[0], two, operands[1], two, operands[2]);
-    tw_ref word = hide(l, tw_ll_let(l, "bitcast %t %r to i32", two, result));
+    tw_ref word = tw_ll_hide(l, tw_ll_let(l, "bitcast %t %r to i32", two, result));
     return tw_ll_let(l, "bitcast i32 %r to %t", word, two);
 }
 

@@ -34,7 +34,7 @@ static void fp8_to_f32(tw_lowering *l, const tw_op *op, const tw_type *from, con
             word = tw_ll_let(l, "extractelement %t %r, i32 %d", tw_type_vector(TW_I32, words), packed,
                              (int)i / 4);
         /* Of a constant LLVM keeps the lower half where the upper one is asked for. */
-        if (i % 4 == 2) word = tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", word);
+        if (i % 4 == 2) word = tw_ll_hide(l, word);
         tw_ref pair =
             tw_ll_let(l, "call <2 x float> %I(i32 %r, i1 %s)",
                       bf8 ? TW_LL_CVT_PK_F32_BF8 : TW_LL_CVT_PK_F32_FP8, word, i % 4 ? "true" : "false");

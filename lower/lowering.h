@@ -96,6 +96,9 @@ void tw_ll_begin_set(tw_lowering *l, tw_value result);
 /* `count` lanes of a vector from lane `first` on; those past its end are poison. A vector or, for 1, the
  * element. */
 tw_ref tw_ll_slice(tw_lowering *l, const tw_type *type, tw_ref vector, unsigned first, unsigned count);
+/* An i32 of whose origin LLVM knows nothing: it goes through an empty piece of assembly, which is no
+ * instruction. */
+tw_ref tw_ll_hide(tw_lowering *l, tw_ref word);
 /* Begins a basic block. */
 void tw_ll_block(tw_lowering *l, tw_label label);
 

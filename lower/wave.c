@@ -140,7 +140,7 @@ void tw_ll_shuffle(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     }
     tw_ref swapped = tw_ll_let(l, "call i32 %I(i32 %r)", TW_LL_PERMLANE64, word);
     /* LLVM reads lane n of the whole wave where it knows the number to be n: it must not know. */
-    lane = tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", lane);
+    lane = tw_ll_hide(l, lane);
     tw_ref same = bpermute(l, word, lane), other = bpermute(l, swapped, lane);
     tw_ref difference = tw_ll_let(l, "xor i32 %r, %r", lane, lane_id(l));
     tw_ref bit = tw_ll_let(l, "and i32 %r, 32", difference);
@@ -200,16 +200,53 @@ static tw_ref xor_lanes(tw_lowering *l, tw_ref word, unsigned mask) {
     return mask & 16 ? xor_in_half(l, word, mask) : xor_in_row(l, word, mask);
 }
 
+static bool is_plain_alu(tw_opcode opcode) {
+    switch (opcode) {
+    case TW_OP_ADD:
+    case TW_OP_SUB:
+    case TW_OP_AND:
+    case TW_OP_OR:
+    case TW_OP_XOR:
+    case TW_OP_SMIN:
+    case TW_OP_SMAX:
+    case TW_OP_UMIN:
+    case TW_OP_UMAX:
+    case TW_OP_FADD:
+    case TW_OP_FSUB:
+    case TW_OP_FMUL:
+    case TW_OP_FMIN:
+    case TW_OP_FMAX: return true;
+    default: return false;
+    }
+}
+
+/* LLVM makes a DPP move part of the instruction that uses it, and drops the move without seeing that it is
+ * also part of a wider register. So only a move with a single use, by such an instruction, is shown to it. */
+static bool may_become_part_of_its_use(tw_lowering *l, tw_value value) {
+    unsigned uses = 0;
+    for (const tw_op *op = l->kernel->body.first; op; op = tw_op_after(op))
+        for (uint32_t i = 0; i < op->operand_count; i++) {
+            if (op->operands[i].id != value.id) continue;
+            if (++uses > 1 || !is_plain_alu(op->opcode)) return false;
+        }
+    return true;
+}
+
+static void set_from_dpp(tw_lowering *l, const tw_op *op, tw_ref word) {
+    if (!may_become_part_of_its_use(l, op->first_result)) word = tw_ll_hide(l, word);
+    set_from_word(l, op, word);
+}
+
 void tw_ll_shuffle_xor(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
-    set_from_word(l, op, xor_lanes(l, to_word(l, op->operands[0]), (unsigned)tw_ll_attr(op, 0)));
+    set_from_dpp(l, op, xor_lanes(l, to_word(l, op->operands[0]), (unsigned)tw_ll_attr(op, 0)));
 }
 
 void tw_ll_row_shift(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
     int amount = (int)tw_ll_attr(op, 0);
     unsigned control = amount > 0 ? DPP_ROW_SHR + (unsigned)amount : DPP_ROW_SHL + (unsigned)-amount;
-    set_from_word(l, op, dpp(l, to_word(l, op->operands[0]), control));
+    set_from_dpp(l, op, dpp(l, to_word(l, op->operands[0]), control));
 }
 
 /* ---- reductions ---- */
@@ -280,7 +317,7 @@ static tw_ref ballot_condition(tw_lowering *l, tw_value condition) {
                 (opcode == TW_OP_FCMP && tw_ll_attr(op, 0) != TW_FONE);
     if (safe) return tw_ref_value(condition);
     tw_ref word = tw_ll_let(l, "zext i1 %v to i32", condition);
-    word = tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", word);
+    word = tw_ll_hide(l, word);
     return tw_ll_let(l, "icmp ne i32 %r, 0", word);
 }
 

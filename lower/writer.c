@@ -344,6 +344,10 @@ tw_ref tw_ll_let(tw_lowering *l, const char *format, ...) {
     return temp;
 }
 
+tw_ref tw_ll_hide(tw_lowering *l, tw_ref word) {
+    return tw_ll_let(l, "call i32 asm \"\", \"=v,0\"(i32 %r)", word);
+}
+
 void tw_ll_set(tw_lowering *l, tw_value result, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
