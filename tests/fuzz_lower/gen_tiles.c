@@ -317,6 +317,7 @@ static bool tensor_load(gen *g) {
     if (gen_chance(g, 50)) {
         interval = 2u << gen_below(g, 4);
         amount = 1 + gen_below(g, interval);
+        if (size == 8) amount = (amount + 1) & ~1u; /* elements stay aligned */
     }
     tile t = draw_tile(g, interval ? region / 2 : region, FUZZ_IN_COUNT - 100);
     operands[1] = gen_buffer(g, FUZZ_IN, scalar);
