@@ -314,8 +314,8 @@ static bool tensor_load(gen *g) {
     uint32_t region = g->kernel->target.wave_size * each, interval = 0, amount = 0;
     gen_value array, operands[8];
     if (!whole_wave(g) || !filled_array(g, scalar, each, &array)) return false;
-    if (gen_chance(g, 50)) {
-        interval = 2u << gen_below(g, 4);
+    if (gen_chance(g, 70)) {
+        interval = 2u << gen_below(g, 3);
         amount = 1 + gen_below(g, interval);
         if (size == 8) amount = (amount + 1) & ~1u; /* elements stay aligned */
     }

@@ -78,6 +78,15 @@ static const found rows[] = {
      "}\n"
      "%i = arith.shl %t, 1 : i32\n"
      "tile.global_store %v, %out_i16, %i {align = 4} : vec<2 x i16>\n"},
+    {"matrix_product_of_denormals_where_they_are_flushed", "gfx90a gfx942 gfx950",
+     "workgroup(64) denormals(flush)", "%in_f32: ptr<f32, global> {readonly}, %out_f32: ptr<f32, global>",
+     "%t = gpu.workitem_id x : i32\n"
+     "%x = tile.global_load %in_f32, %t : f32\n"
+     "%y = arith.constant 0x00000001 : f32\n"
+     "%c = arith.constant 0x00000001 : vec<4 x f32>\n"
+     "%d = tile.mma %x, %y, %c {atom = \"mfma.f32.16x16x4f32\"} : vec<4 x f32>\n"
+     "%i = arith.mul %t, 4 : i32\n"
+     "tile.global_store %d, %out_f32, %i : vec<4 x f32>\n"},
     {"flushed_product_with_one", "gfx90a gfx950 gfx1100 gfx1250", "workgroup(64) denormals(flush)",
      "%in_f32: ptr<f32, global> {readonly}, %out_f32: ptr<f32, global>",
      "%t = gpu.workitem_id x : i32\n"
