@@ -35,9 +35,16 @@ static const char *const default_words[] = {
     "direct_wgrad_depthwise", "kh=7", "kw=7", "stride=1", "dtype=bf16", "n=4", "h=28", "w=28", "c=96"};
 
 static const struct argp_option argp_options[] = {
-    {"part", 'p', "PART", 0, "compile, frontend, cache or emulator (may be repeated; default: all)", 0},
-    {"repeat", 'r', "N", 0, "samples of each measurement (default 20)", 0},
-    {0}};
+    {"repeat", 'r', "N", 0, "samples of each measurement (default 20)", 0}, {0}};
+
+static bool take_part(options *o, const char *word) {
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        if (!strcmp(word, part_names[i])) {
+            o->parts |= 1u << i;
+            return true;
+        }
+    return false;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
@@ -46,14 +53,8 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         state->child_inputs[0] = &o->source;
         state->child_inputs[1] = &o->output;
         return 0;
-    case 'p':
-        for (unsigned i = 0; i < PART_COUNT; i++)
-            if (!strcmp(argument, part_names[i])) {
-                o->parts |= 1u << i;
-                return 0;
-            }
-        argp_error(state, "--part must be compile, frontend, cache or emulator (got %s)", argument);
-        return 0;
+    /* Parts stand before the instance, whose words go on to the next parser. */
+    case ARGP_KEY_ARG: return o->source.word_count == 0 && take_part(o, argument) ? 0 : ARGP_ERR_UNKNOWN;
     case 'r':
         if (!cli_parse_u64(argument, &o->repeat) || o->repeat < 1 || o->repeat > 10000)
             argp_error(state, "--repeat must be 1..10000 (got %s)", argument);
@@ -283,10 +284,12 @@ int cmd_bench(int argc, char **argv) {
         .options = argp_options,
         .parser = parse,
         .children = children,
-        .args_doc = "[INSTANCE [KEY=VALUE...]]",
+        .args_doc = "[PART...] [INSTANCE [KEY=VALUE...]]",
         .doc =
             "Measures on this machine: medians, and ratios that carry over to others. Goals are shown, not "
-            "enforced.\vWithout an instance: direct_wgrad_depthwise 7x7, bf16."};
+            "enforced.\vPART is compile, frontend, cache or emulator; without one, all are measured. Without "
+            "an "
+            "instance: direct_wgrad_depthwise 7x7, bf16."};
     options o = {.repeat = 20, .rows = json_array()};
     cli_parse(&argp, argc, argv, &o);
     if (o.source.word_count == 0) {
