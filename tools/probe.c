@@ -90,7 +90,7 @@ typedef struct measuring {
     tw_diag *diag;
 } measuring;
 
-/* One run of a batch: takes what it tells of the cases. False: the batch must be split. */
+/* One run of a batch: takes what it tells of the cases; leaves `done` false where the batch must be split. */
 typedef tw_status (*batch_function)(measuring *m, const list *batch, tw_strbuf *output, bool *done);
 
 /* A batch that fails is split into the cases that the output names, each alone, and the rest; or in halves.
@@ -127,9 +127,9 @@ static tw_status run_batch(measuring *m, const list *batch, batch_function funct
 /* All cases for which `wanted` holds, in batches in which no name has two signatures. */
 static tw_status run_all(measuring *m, bool (*wanted)(const measuring *m, const probe_case *c),
                          batch_function function) {
-    list todo, batch;
+    list todo = {0}, batch = {0};
     bool *taken = calloc(m->p->count + 1, sizeof *taken);
-    bool ready = list_new(&todo, m->p->count) & list_new(&batch, m->p->count);
+    bool ready = list_new(&todo, m->p->count) && list_new(&batch, m->p->count);
     tw_status status = ready && taken ? TW_OK : tw_fail_no_memory(m->diag);
     for (size_t i = 0; i < m->p->count && !status; i++)
         if (wanted(m, &m->p->cases[i])) todo.numbers[todo.count++] = i;
@@ -292,7 +292,7 @@ static tw_status measure_target(measuring *m) {
             p->cases[i].verified ? TW_MEASURED_TARGET_UNSUPPORTED : TW_MEASURED_SIGNATURE_DIFFERS;
     tw_strbuf output;
     tw_strbuf_init(&output, NULL);
-    probe_end end;
+    probe_end end = PROBE_REFUSED;
     tw_status status = run_module(m, &(list){NULL, 0}, PROBE_COMPILE, true, &output, &end);
     p->served[m->arch] =
         end == PROBE_GOOD && !strstr(tw_strbuf_text(&output), "is not a recognized processor");
@@ -348,11 +348,10 @@ static tw_status measure_targets(probe *p, unsigned jobs, tw_diag *diag) {
     return status;
 }
 
-static json_t *status_json(const probe *p, const probe_case *c) {
+static json_t *status_json(const probe_case *c) {
     bool same = true;
     for (unsigned arch = 2; arch < TW_ARCH_COUNT; arch++)
         same &= c->at[arch] == c->at[1];
-    (void)p;
     if (same) return json_string(tw_measured_word(c->at[1]));
     json_t *all = json_object();
     for (unsigned arch = 1; arch < TW_ARCH_COUNT; arch++)
@@ -372,7 +371,7 @@ static json_t *file_of(const probe *p, json_t *facts) {
         json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "key", c->key, "name", c->name, "result", c->result,
                                 "arguments", c->arguments);
         if (c->generic) json_object_set_new(row, "generic", json_string(c->generic));
-        json_object_set_new(row, "status", status_json(p, c));
+        json_object_set_new(row, "status", status_json(c));
         json_array_append_new(intrinsics, row);
     }
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "flavor", tw_flavor_name(p->set->flavor), "version",

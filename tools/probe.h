@@ -43,8 +43,7 @@ void probe_module(tw_strbuf *text, const probe_case *cases, const size_t *list, 
 
 /* ---- measuring ---- */
 
-/* A program of the set on `text` (at least one argument follows NULL); out of several threads with different
- * `slot`. */
+/* Runs a program of the set on `text`. Threads that run at once have a `slot` each. */
 typedef enum probe_step {
     PROBE_DECLARE,
     PROBE_VERIFY,
