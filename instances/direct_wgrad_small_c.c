@@ -75,11 +75,15 @@ sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
     z.tile_k = SC_TILE * s->waves_k * s->wave_tiles_k;
     z.tile_q = SC_TILE * s->waves_q * s->wave_tiles_q;
     z.unit_columns = SC_RUNS * s->sub_steps;
+    z.across = SC_UNITS / s->unit_rows;
+    z.step_columns = z.across * z.unit_columns;
+    z.step_rows = s->unit_rows * s->rows;
     z.products = s->rows * s->sub_steps / s->waves_p;
     z.taps_rows = least(s->kh, ceil_div(z.tile_q - 1, z.row_columns) + 1);
     if (z.tile_q >= z.columns) z.taps_rows = s->kh;
     stage_x(&z, s, target.wave_size);
     stage_dy(&z, s);
+    z.row_buffers = s->unit_rows * (s->rows + z.x_rounds);
     z.dy_first = z.x_rows * z.x_pitch * SC_CHUNK;
     z.buffer = z.dy_first + SC_UNITS * z.dy_unit;
     z.lds_bytes = 2 * 2 * z.buffer;
@@ -133,8 +137,8 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
     if (!status) status = check_plan(s, p, shape, diag);
     if (status) return status;
-    const int64_t pieces = tw_ceil_div(z.wo, shape.unit_columns), blocks = tw_ceil_div(z.ho, s->rows);
-    const int64_t steps = z.empty ? 0 : tw_ceil_div(p->n * blocks * pieces, SC_UNITS);
+    const int64_t pieces = tw_ceil_div(z.wo, shape.step_columns), blocks = tw_ceil_div(z.ho, shape.step_rows);
+    const int64_t steps = z.empty ? 0 : p->n * blocks * pieces;
     const int64_t most = MAX_SLABS / s->waves_p;
     const int64_t splits = p->splits < most ? p->splits : most;
     const int64_t share = steps > splits ? tw_ceil_div(steps, splits) : 1;
@@ -160,21 +164,15 @@ static void derive_reduce(const tw_instance *instance, int32_t *values) {
     tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
 }
 
-static const char *const filters[] = {"",
-                                      "stride=2",
-                                      "kh=7 kw=7 stride=2",
-                                      "kh=4 kw=4 stride=4",
-                                      "kh=16 kw=16 stride=16",
-                                      "channels=4",
-                                      "channels=4 stride=2",
-                                      NULL};
+static const char *const filters[] = {
+    "", "stride=2", "kh=7 kw=7 stride=2", "kh=4 kw=4 stride=4", "kh=16 kw=16 stride=16", "channels=4", NULL};
 static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
-static const char *const waves[] = {"waves_p=4", "waves_p=2 waves_q=2", "waves_k=2 waves_p=4",
-                                    "waves_k=4 waves_p=4", NULL};
-static const char *const tiles[] = {"wave_tiles_k=2 wave_tiles_q=2", "wave_tiles_k=4 wave_tiles_q=2",
-                                    "wave_tiles_k=4 wave_tiles_q=4", NULL};
-static const char *const steps[] = {"sub_steps=2 rows=2", "sub_steps=4", NULL};
-static const char *const staging[] = {"", "vec_x=2", "vec_x=4", "vec_x=4 uniform_wave=1", NULL};
+static const char *const waves[] = {"waves_p=4", "waves_p=4 waves_k=4", NULL};
+static const char *const tiles[] = {"wave_tiles_k=2", "wave_tiles_k=4", "wave_tiles_k=4 wave_tiles_q=4",
+                                    NULL};
+static const char *const steps[] = {"sub_steps=4", "sub_steps=1 rows=4", "sub_steps=2 rows=2 unit_rows=4",
+                                    NULL};
+static const char *const staging[] = {"", "vec_x=4", "vec_x=4 uniform_wave=1", NULL};
 static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, NULL};
 
 const tw_family tw_family_direct_wgrad_small_c = {

@@ -36,30 +36,30 @@ static tw_value count_of(tw_builder *b, tw_value x, int k) {
     return tw_emit_max(b, count, 1);
 }
 
-/* Unit number `first` of all: columns of a row first, then rows, then images. */
-static sc_unit unit_at(sc_gen *g, tw_value first) {
+/* Step number `first` of all: columns of a row first, then rows, then images. */
+static sc_step step_at(sc_gen *g, tw_value first) {
     tw_builder *b = g->b;
-    tw_value pieces = count_of(b, g->args.wo, g->shape.unit_columns);
-    tw_value blocks = count_of(b, g->args.ho, g->spec->rows);
-    sc_unit u;
+    tw_value pieces = count_of(b, g->args.wo, g->shape.step_columns);
+    tw_value blocks = count_of(b, g->args.ho, g->shape.step_rows);
+    sc_step at;
     tw_value rest = tw_udiv(b, first, pieces);
     tw_value before = tw_mul(b, rest, pieces);
     tw_value piece = tw_sub(b, first, before);
-    u.column = tw_emit_mul(b, piece, g->shape.unit_columns);
-    u.image = tw_udiv(b, rest, blocks);
-    before = tw_mul(b, u.image, blocks);
+    at.column = tw_emit_mul(b, piece, g->shape.step_columns);
+    at.image = tw_udiv(b, rest, blocks);
+    before = tw_mul(b, at.image, blocks);
     tw_value block = tw_sub(b, rest, before);
-    u.row = tw_emit_mul(b, block, g->spec->rows);
-    return u;
+    at.row = tw_emit_mul(b, block, g->shape.step_rows);
+    return at;
 }
 
-static sc_unit next_unit(sc_gen *g, sc_unit at) {
+static sc_step next_step(sc_gen *g, sc_step at) {
     tw_builder *b = g->b;
-    sc_unit next;
-    tw_value column = tw_emit_add(b, at.column, g->shape.unit_columns);
+    sc_step next;
+    tw_value column = tw_emit_add(b, at.column, g->shape.step_columns);
     tw_value column_carry = tw_icmp(b, TW_SGE, column, g->args.wo);
     next.column = tw_select(b, column_carry, g->zero, column);
-    tw_value row = tw_emit_add(b, at.row, g->spec->rows);
+    tw_value row = tw_emit_add(b, at.row, g->shape.step_rows);
     row = tw_select(b, column_carry, row, at.row);
     tw_value row_carry = tw_icmp(b, TW_SGE, row, g->args.ho);
     next.row = tw_select(b, row_carry, g->zero, row);
@@ -68,15 +68,7 @@ static sc_unit next_unit(sc_gen *g, sc_unit at) {
     return next;
 }
 
-/* Loads a step, whose first unit is `*u`, which becomes the next step's. */
-static void load_step(sc_gen *g, sc_unit *u) {
-    for (int i = 0; i < SC_UNITS; i++) {
-        tw_sc_load(g, u, i);
-        *u = next_unit(g, *u);
-    }
-}
-
-/* What the loop carries: the sums, what waits in registers, the next step's first unit, the buffer. */
+/* What the loop carries: the sums, what waits in registers, the next step, the buffer. */
 enum { STATE = 4, CARRIED = SC_MAX_SUMS + 2 * SC_MAX_ITEMS * SC_UNITS + STATE };
 
 typedef struct carried {
@@ -90,19 +82,19 @@ static unsigned counts(const sc_gen *g, unsigned *x, unsigned *dy) {
     return (unsigned)(g->spec->wave_tiles_k * g->spec->wave_tiles_q);
 }
 
-static void pack(const sc_gen *g, carried *z, const sc_unit *u, tw_value buffer) {
+static void pack(const sc_gen *g, carried *z, const sc_step *step, tw_value buffer) {
     unsigned x, dy;
     const unsigned sums = counts(g, &x, &dy);
     tw_value *at = z->values;
     memcpy(at, g->sums, sums * sizeof *at);
     memcpy(at += sums, g->x_values, x * sizeof *at);
     memcpy(at += x, g->dy_values, dy * sizeof *at);
-    const tw_value state[STATE] = {u->image, u->row, u->column, buffer};
+    const tw_value state[STATE] = {step->image, step->row, step->column, buffer};
     memcpy(at += dy, state, sizeof state);
     z->count = sums + x + dy + STATE;
 }
 
-static void unpack(sc_gen *g, const carried *z, sc_unit *u, tw_value *buffer) {
+static void unpack(sc_gen *g, const carried *z, sc_step *step, tw_value *buffer) {
     unsigned x, dy;
     const unsigned sums = counts(g, &x, &dy);
     const tw_value *at = z->values;
@@ -110,35 +102,36 @@ static void unpack(sc_gen *g, const carried *z, sc_unit *u, tw_value *buffer) {
     memcpy(g->x_values, at += sums, x * sizeof *at);
     memcpy(g->dy_values, at += x, dy * sizeof *at);
     at += dy;
-    *u = (sc_unit){at[0], at[1], at[2]};
+    *step = (sc_step){at[0], at[1], at[2]};
     *buffer = at[3];
 }
 
 /* The data of a step waits in registers: it is stored to one of two buffers, the next step's loads begin, and
  * its products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have
- * met behind the products that used it. Loads behind the last step are of units that nobody multiplies. */
+ * met behind the products that used it. Nobody multiplies what is loaded behind the last step. */
 static void all_steps(sc_gen *g) {
     tw_builder *b = g->b;
     tw_value share = tw_workgroup_id(b, 2), buffer = g->zero;
     tw_value first = tw_mul(b, share, g->steps);
-    first = tw_emit_mul(b, first, SC_UNITS);
-    sc_unit u = unit_at(g, first);
-    load_step(g, &u);
+    sc_step step = step_at(g, first);
+    tw_sc_load(g, &step);
+    step = next_step(g, step);
     carried z, next;
-    pack(g, &z, &u, buffer);
+    pack(g, &z, &step, buffer);
     tw_value by = tw_i32(b, 1);
     tw_for_begin(b, g->zero, g->steps, by, z.count, z.values, next.values);
     tw_for_unroll(b, 1);
-    unpack(g, &next, &u, &buffer);
+    unpack(g, &next, &step, &buffer);
     tw_sc_store(g, buffer);
     tw_barrier(b, TW_FENCE_LDS);
-    load_step(g, &u);
+    tw_sc_load(g, &step);
+    step = next_step(g, step);
     tw_sc_multiply(g, buffer);
     tw_value other = tw_i32(b, g->shape.buffer);
     buffer = tw_sub(b, other, buffer);
-    pack(g, &next, &u, buffer);
+    pack(g, &next, &step, buffer);
     tw_for_end(b, next.count, next.values, z.values);
-    unpack(g, &z, &u, &buffer);
+    unpack(g, &z, &step, &buffer);
 }
 
 /* As many waves as keep a wave within the registers that the shape allows it. */

@@ -17,7 +17,7 @@ enum {
     SC_MAX_ROWS = 4,
     SC_MAX_ITEMS = 64, /* of a lane; likewise */
     SC_MAX_ROW_BYTES = 1 << 30,
-    SC_MAX_ROW_SCALARS = 16,
+    SC_MAX_ROW_BUFFERS = 40,
 };
 
 /* What follows from a spec and a target alone. */
@@ -27,20 +27,24 @@ typedef struct sc_shape {
     const tw_transposed_read *transposed;
     int columns, row_columns; /* of dW: kh * kw * c, and of one filter row */
     int waves, threads;
-    int tile_k, tile_q;   /* of a workgroup */
-    int unit_columns;     /* output columns of a unit */
-    int products;         /* of a wave and step */
-    int taps_rows;        /* filter rows that a tile of columns may touch */
-    int x_rows;           /* of X, for a unit */
-    int x_chunks;         /* of a row that are stored */
-    int x_pitch;          /* chunks from row to row */
-    int x_vectors;        /* loads of a row */
-    int x_rounds;         /* rows of a wave, where it stages whole rows */
-    int x_items;          /* of a lane: a vector of each unit */
-    int dy_pitch;         /* elements from position to position */
-    int dy_unit;          /* elements from unit to unit */
-    int dy_vectors;       /* of a row of a unit */
-    int dy_items;         /* of a lane, for each row and unit */
+    int tile_k, tile_q;          /* of a workgroup */
+    int unit_columns;            /* output columns of a unit */
+    int across;                  /* units side by side */
+    int step_columns, step_rows; /* of all units */
+    int products;                /* of a wave and step */
+    int taps_rows;               /* filter rows that a tile of columns may touch */
+    int x_rows;                  /* of X, for a unit */
+    int x_chunks;                /* of a row that are stored */
+    int x_pitch;                 /* chunks from row to row */
+    int x_vectors;               /* loads of a row */
+    int x_rounds;                /* rows of a wave, where it stages whole rows */
+    int row_buffers; /* resources of a step where a wave stages whole rows: each row of dY and X has its own
+                      */
+    int x_items;     /* of a lane: a vector of each unit */
+    int dy_pitch;    /* elements from position to position */
+    int dy_unit;     /* elements from unit to unit */
+    int dy_vectors;  /* of a row of a unit */
+    int dy_items;    /* of a lane, for each row and unit */
     int dy_first, buffer; /* elements of LDS: where dY begins, and what the next buffer is away */
     int lds_bytes;
     int vgprs;                /* an estimate */
@@ -49,10 +53,10 @@ typedef struct sc_shape {
 
 sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *spec, tw_target target);
 
-/* What one of a step's eight units is: rows x unit_columns positions of an image. */
-typedef struct sc_unit {
+/* The first position of a step. */
+typedef struct sc_step {
     tw_value image, row, column; /* of dY; uniform */
-} sc_unit;
+} sc_step;
 
 /* A lane's vector of X in every unit, or of dY in every row and unit. */
 typedef struct sc_item {
@@ -74,9 +78,9 @@ typedef struct sc_gen {
     tw_value zero;             /* i32 */
     tw_value first_k, first_q; /* of the workgroup */
     tw_value wave_k, wave_q, wave_p;
-    tw_value first_row;                        /* of the filter, that the tile's columns touch */
-    tw_value shift;                            /* elements that the staged row begins before its first tap */
-    tw_value row_bytes, image_bytes, dy_pixel; /* of X, X and dY */
+    tw_value first_row; /* of the filter, that the tile's columns touch */
+    tw_value shift;     /* elements that the staged row begins before its first tap */
+    tw_value row_bytes, image_elements, dy_pixel; /* bytes of a row of X, and of a position of dY */
     sc_item x[SC_MAX_ITEMS], dy[SC_MAX_ITEMS];
     tw_value x_values[SC_MAX_ITEMS * SC_UNITS], dy_values[SC_MAX_ITEMS * SC_UNITS];
     tw_value lds;
@@ -88,8 +92,8 @@ tw_kernel *tw_sc_build(tw_context *ctx, const int32_t *values, tw_target target,
 
 /* Places the lanes' loads (direct_wgrad_small_c_stage.c). */
 void tw_sc_place_items(sc_gen *g);
-/* Loads what one of a step's units needs. */
-void tw_sc_load(sc_gen *g, const sc_unit *u, int unit);
+/* Loads what a step needs. */
+void tw_sc_load(sc_gen *g, const sc_step *step);
 /* Stores it to the buffer that begins at element `buffer`. */
 void tw_sc_store(sc_gen *g, tw_value buffer);
 

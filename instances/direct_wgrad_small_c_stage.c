@@ -83,7 +83,8 @@ void tw_sc_place_items(sc_gen *g) {
     tw_builder *b = g->b;
     const int channels = g->spec->channels;
     g->row_bytes = tw_emit_mul(b, g->args.w, 2 * channels);
-    g->image_bytes = tw_mul(b, g->row_bytes, g->args.h);
+    tw_value pixels = tw_mul(b, g->args.h, g->args.w);
+    g->image_elements = tw_emit_mul(b, pixels, channels);
     g->dy_pixel = tw_emit_mul(b, g->args.k, 2);
     /* The first tap's element, -pad_w * channels, rounded down to whole vectors. */
     tw_value first = tw_emit_mul(b, g->args.pad_w, -channels), mask = tw_i32(b, g->spec->vec_x - 1);
@@ -98,29 +99,34 @@ void tw_sc_place_items(sc_gen *g) {
         place_dy_item(g, i);
 }
 
-/* What a unit's loads of X share. */
-typedef struct x_unit {
+/* What the loads of X share that belong to units side by side. */
+typedef struct x_row {
     tw_value exists, image, row; /* of X: the first that is staged */
     tw_value begin;              /* bytes from a row's begin to the first that is staged */
-} x_unit;
+} x_row;
 
-static x_unit place_unit(sc_gen *g, const sc_unit *u) {
+static x_row place_row(sc_gen *g, const sc_step *step, tw_value row) {
     tw_builder *b = g->b;
-    x_unit x = {.exists = tw_icmp(b, TW_SLT, u->image, g->args.n)};
-    x.image = u->image;
-    tw_value row = tw_emit_mul(b, u->row, g->spec->stride);
+    x_row x = {.image = step->image, .exists = tw_icmp(b, TW_SLT, step->image, g->args.n)};
+    row = tw_emit_mul(b, row, g->spec->stride);
     row = tw_sub(b, row, g->args.pad_h);
     x.row = tw_add(b, row, g->first_row);
-    tw_value column = tw_emit_mul(b, u->column, g->spec->stride);
+    tw_value column = tw_emit_mul(b, step->column, g->spec->stride);
     column = tw_sub(b, column, g->args.pad_w);
     column = tw_smin(b, column, g->args.w);
-    const int width = g->shape.x_chunks / g->spec->channels + 1;
+    const int width = g->shape.x_chunks + g->shape.step_columns * g->spec->stride;
     tw_value near = tw_emit_compare(b, TW_SGT, column, -width), far = tw_i32(b, FAR);
     tw_value element = tw_emit_mul(b, column, g->spec->channels);
     element = tw_sub(b, element, g->shift);
     tw_value bytes = tw_emit_mul(b, element, 2);
     x.begin = tw_select(b, near, bytes, far);
     return x;
+}
+
+/* The same for the unit `across` units to the right. */
+static tw_value begin_of(sc_gen *g, const x_row *x, int across) {
+    return tw_emit_add(g->b, x->begin,
+                       across * g->shape.unit_columns * g->spec->stride * g->spec->channels * 2);
 }
 
 static tw_value load_x(sc_gen *g, tw_value rsrc, tw_value begin, tw_value offset, const sc_item *item) {
@@ -134,28 +140,30 @@ static tw_value load_x(sc_gen *g, tw_value rsrc, tw_value begin, tw_value offset
     return tw_buffer_load(b, type, rsrc, voffset, g->zero, 0);
 }
 
-/* All rows of the unit: a buffer that begins and ends with the image, and rows above it before its begin. */
-static void load_shared(sc_gen *g, const x_unit *x, int unit) {
+/* All rows of the units: a buffer that begins and ends with the image, and rows above it before its begin. */
+static void load_shared(sc_gen *g, const x_row *x, int first_unit) {
     tw_builder *b = g->b;
-    tw_value element = tw_mul(b, x->image, g->args.h);
-    element = tw_mul(b, element, g->args.w);
-    element = tw_emit_mul(b, element, g->spec->channels);
-    element = tw_select(b, x->exists, element, g->zero);
+    tw_value element = tw_mul(b, x->image, g->image_elements);
     tw_value pointer = tw_ptr_offset(b, g->args.x_pointer, element);
-    tw_value bytes = tw_select(b, x->exists, g->image_bytes, g->zero);
+    tw_value all = tw_emit_mul(b, g->image_elements, 2);
+    tw_value bytes = tw_select(b, x->exists, all, g->zero);
     tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
     /* Rows that are further outside than all that is staged are as if they were just outside. */
     tw_value row = tw_emit_max(b, x->row, -g->shape.x_rows);
     row = tw_smin(b, row, g->args.h);
-    tw_value shift = tw_emit_mad(b, x->begin, row, g->row_bytes);
-    for (int i = 0; i < g->shape.x_items; i++) {
-        tw_value offset = tw_add(b, g->x[i].offset, shift);
-        g->x_values[i * SC_UNITS + unit] = load_x(g, rsrc, x->begin, offset, &g->x[i]);
+    tw_value above = tw_mul(b, row, g->row_bytes);
+    for (int unit = 0; unit < g->shape.across; unit++) {
+        tw_value begin = begin_of(g, x, unit);
+        tw_value shift = tw_add(b, begin, above);
+        for (int i = 0; i < g->shape.x_items; i++) {
+            tw_value offset = tw_add(b, g->x[i].offset, shift);
+            g->x_values[i * SC_UNITS + first_unit + unit] = load_x(g, rsrc, begin, offset, &g->x[i]);
+        }
     }
 }
 
-/* One row of the unit, the wave's: a buffer of the row. */
-static void load_row(sc_gen *g, const x_unit *x, int unit, int i) {
+/* One row of the units, the wave's: a buffer of the row. */
+static void load_row(sc_gen *g, const x_row *x, int first_unit, int i) {
     tw_builder *b = g->b;
     tw_value row = tw_add(b, x->row, g->x[i].row);
     tw_value inside = tw_emit_is_index(b, row, g->args.h);
@@ -164,36 +172,41 @@ static void load_row(sc_gen *g, const x_unit *x, int unit, int i) {
     tw_value of_all = tw_emit_mad(b, row, x->image, g->args.h);
     tw_value element = tw_mul(b, of_all, g->args.w);
     element = tw_emit_mul(b, element, g->spec->channels);
-    element = tw_select(b, inside, element, g->zero);
     tw_value pointer = tw_ptr_offset(b, g->args.x_pointer, element);
     tw_value bytes = tw_select(b, inside, g->row_bytes, g->zero);
     tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
-    tw_value offset = tw_add(b, g->x[i].bytes, x->begin);
-    g->x_values[i * SC_UNITS + unit] = load_x(g, rsrc, x->begin, offset, &g->x[i]);
+    for (int unit = 0; unit < g->shape.across; unit++) {
+        tw_value begin = begin_of(g, x, unit);
+        tw_value offset = tw_add(b, g->x[i].bytes, begin);
+        g->x_values[i * SC_UNITS + first_unit + unit] = load_x(g, rsrc, begin, offset, &g->x[i]);
+    }
 }
 
-/* Output row `r` of the unit: a buffer from its first position to the end of the image's row. */
-static void load_dy(sc_gen *g, const sc_unit *u, int unit, int r) {
+/* Output row `r` of the units, which is `row` of the image: a buffer from the step's first column to the end
+ * of the image's row. */
+static void load_dy(sc_gen *g, const sc_step *step, tw_value row, int first_unit, int r) {
     tw_builder *b = g->b;
     const tw_type *type = tw_type_vector((tw_scalar)g->spec->dtype, 8);
-    tw_value row = tw_emit_add(b, u->row, r);
-    tw_value exists = tw_icmp(b, TW_SLT, u->image, g->args.n);
+    tw_value exists = tw_icmp(b, TW_SLT, step->image, g->args.n);
     tw_value inside = tw_icmp(b, TW_SLT, row, g->args.ho);
     inside = tw_and(b, inside, exists);
-    tw_value of_all = tw_emit_mad(b, row, u->image, g->args.ho);
-    tw_value pixel = tw_emit_mad(b, u->column, of_all, g->args.wo);
+    tw_value of_all = tw_emit_mad(b, row, step->image, g->args.ho);
+    tw_value pixel = tw_emit_mad(b, step->column, of_all, g->args.wo);
     tw_value element = tw_emit_mad(b, g->first_k, pixel, g->args.k);
-    element = tw_select(b, inside, element, g->zero);
     tw_value pointer = tw_ptr_offset(b, g->args.dy_pointer, element);
-    tw_value rest = tw_sub(b, g->args.wo, u->column);
+    tw_value rest = tw_sub(b, g->args.wo, step->column);
     rest = tw_mul(b, rest, g->args.k);
     rest = tw_sub(b, rest, g->first_k);
     tw_value bytes = tw_emit_mul(b, rest, 2);
     bytes = tw_select(b, inside, bytes, g->zero);
     tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
-    for (int i = 0; i < g->shape.dy_items; i++) {
-        const int at = (r * g->shape.dy_items + i) * SC_UNITS + unit;
-        g->dy_values[at] = tw_buffer_load(b, type, rsrc, g->dy[i].bytes, g->zero, 0);
+    for (int unit = 0; unit < g->shape.across; unit++) {
+        tw_value shift = tw_emit_mul(b, g->dy_pixel, unit * g->shape.unit_columns);
+        for (int i = 0; i < g->shape.dy_items; i++) {
+            const int at = (r * g->shape.dy_items + i) * SC_UNITS + first_unit + unit;
+            tw_value voffset = unit ? tw_add(b, g->dy[i].bytes, shift) : g->dy[i].bytes;
+            g->dy_values[at] = tw_buffer_load(b, type, rsrc, voffset, g->zero, 0);
+        }
     }
 }
 
@@ -204,18 +217,24 @@ static void keep_order(sc_gen *g) {
     tw_sched_barrier(g->b, VECTOR_ALU | MATRIX | LDS);
 }
 
-void tw_sc_load(sc_gen *g, const sc_unit *u, int unit) {
-    const x_unit x = place_unit(g, u);
-    if (!g->spec->uniform_wave) load_shared(g, &x, unit);
-    for (int i = 0; g->spec->uniform_wave && i < g->shape.x_items; i++) {
-        if (i) keep_order(g);
-        load_row(g, &x, unit, i);
-    }
-    for (int r = 0; r < g->spec->rows; r++) {
+void tw_sc_load(sc_gen *g, const sc_step *step) {
+    tw_builder *b = g->b;
+    for (int down = 0; down < g->spec->unit_rows; down++) {
+        const int first_unit = down * g->shape.across;
+        tw_value first = tw_emit_add(b, step->row, down * g->spec->rows);
+        const x_row x = place_row(g, step, first);
+        if (!g->spec->uniform_wave) load_shared(g, &x, first_unit);
+        for (int i = 0; g->spec->uniform_wave && i < g->shape.x_items; i++) {
+            if (i) keep_order(g);
+            load_row(g, &x, first_unit, i);
+        }
+        for (int r = 0; r < g->spec->rows; r++) {
+            keep_order(g);
+            tw_value row = tw_emit_add(b, first, r);
+            load_dy(g, step, row, first_unit, r);
+        }
         keep_order(g);
-        load_dy(g, u, unit, r);
     }
-    keep_order(g);
 }
 
 static void begin_if(sc_gen *g, tw_value condition) {

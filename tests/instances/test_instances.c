@@ -79,9 +79,9 @@ static void public_structs_keep_their_layout(void **state) {
 #define STRUCT     tw_wgrad_small_c_spec
 #include "instances/direct_wgrad_small_c.def"
     assert_string_equal(text, "kh@0 kw@4 channels@8 stride@12 dtype@16 waves_k@20 waves_q@24 waves_p@28 "
-                              "wave_tiles_k@32 wave_tiles_q@36 sub_steps@40 rows@44 vec_x@48 "
-                              "uniform_wave@52 ws_replicas@56 reproducible@60 ");
-    assert_int_equal(sizeof(STRUCT), 64);
+                              "wave_tiles_k@32 wave_tiles_q@36 sub_steps@40 rows@44 unit_rows@48 vec_x@52 "
+                              "uniform_wave@56 ws_replicas@60 reproducible@64 ");
+    assert_int_equal(sizeof(STRUCT), 68);
 #undef STRUCT
     used = 0;
 #define PROBLEM_INT(name, ...) \
