@@ -238,22 +238,4 @@ const tw_family tw_family_direct_wgrad_depthwise = {
     .reference = reference,
 };
 
-void tw_wgrad_depthwise_defaults(tw_wgrad_depthwise_spec *spec, tw_wgrad_depthwise_problem *problem) {
-    if (spec) tw_field_defaults(tw_family_direct_wgrad_depthwise.spec, (int32_t *)spec);
-    if (problem) tw_field_defaults(tw_family_direct_wgrad_depthwise.problem, (int32_t *)problem);
-}
-
-tw_instance tw_wgrad_depthwise_instance(const tw_wgrad_depthwise_spec *spec,
-                                        const tw_wgrad_depthwise_problem *problem) {
-    return tw_instance_of(&tw_family_direct_wgrad_depthwise, spec, problem);
-}
-
-tw_status tw_wgrad_depthwise_validate(const tw_wgrad_depthwise_spec *spec, tw_target target, tw_diag *diag) {
-    tw_instance instance = tw_wgrad_depthwise_instance(spec, NULL);
-    return tw_instance_validate(&instance, target, diag);
-}
-
-tw_kernel *tw_wgrad_depthwise_build(tw_context *ctx, const tw_wgrad_depthwise_spec *spec, tw_target target) {
-    tw_instance instance = tw_wgrad_depthwise_instance(spec, NULL);
-    return tw_instance_build(ctx, &instance, target);
-}
+TW_FAMILY_FUNCTIONS(tw_family_direct_wgrad_depthwise, tw_wgrad_depthwise, tw_wgrad_depthwise_problem)

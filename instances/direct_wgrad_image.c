@@ -12,15 +12,7 @@ static const tw_field spec_fields[] = {
 #define SPEC_DTYPE TW_FIELD_DTYPE_ROW
 #include "instances/direct_wgrad_image.def"
 };
-static const tw_field problem_fields[] = {
-#define PROBLEM_INT(name, min, max, default_value, doc) \
-    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
-#define PROBLEM_DTYPE(name, formats, default_value, doc) \
-    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
-#include "instances/wgrad_problem.def"
-};
 TW_FIELD_TABLE_CHECK(tw_wgrad_image_spec, spec_fields);
-TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
 
 enum { MAX_SLABS = 4096 }; /* that the reduction folds */
 
@@ -106,16 +98,6 @@ static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag
     return TW_OK;
 }
 
-static tw_dense dense_of(const int32_t *values) {
-    const tw_wgrad_image_spec *s = (const tw_wgrad_image_spec *)values;
-    return (tw_dense){.kh = s->kh,
-                      .kw = s->kw,
-                      .stride = 1,
-                      .dtype = s->dtype,
-                      .ws_replicas = s->ws_replicas,
-                      .reproducible = s->reproducible};
-}
-
 static tw_status check_plan(const tw_wgrad_image_spec *s, const tw_wgrad_problem *p, const im_shape *shape,
                             tw_dense_sizes z, tw_diag *diag) {
     const int64_t x_reach = tw_stage_reach(&shape->x, z.wo, z.pad_w, p->c);
@@ -129,7 +111,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     const tw_wgrad_image_spec *s = (const tw_wgrad_image_spec *)job->instance.spec;
     const tw_wgrad_problem *p = (const tw_wgrad_problem *)job->instance.problem;
     const im_shape shape = tw_im_shape(s, job->target);
-    const tw_dense dense = dense_of(job->instance.spec);
+    const tw_dense dense = tw_dense_of(&job->instance);
     tw_dense_sizes z;
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
     if (!status) status = check_plan(s, p, &shape, z, diag);
@@ -150,17 +132,6 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     return tw_dense_plan(job, &dense, &z, &launch, diag);
 }
 
-static tw_status reference(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
-                           tw_diag *diag) {
-    const tw_dense dense = dense_of(job->instance.spec);
-    return tw_dense_reference(job, &dense, inputs, outputs, diag);
-}
-
-static void derive_reduce(const tw_instance *instance, int32_t *values) {
-    const tw_dense dense = dense_of(instance->spec);
-    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
-}
-
 static const char *const filters[] = {"kh=1 kw=1", "kh=2 kw=2", "kh=3 kw=3", "kh=1 kw=3", "kh=4 kw=4", NULL};
 static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
 static const char *const waves[] = {"waves_k=2 waves_c=2", "waves_k=4 waves_c=2", "waves_k=4 waves_c=1",
@@ -178,31 +149,14 @@ const tw_family tw_family_direct_wgrad_image = {
     .name = "direct_wgrad_image",
     .doc = "weight gradient of a convolution of stride 1 on WMMA, NHWC, fp32 sums into slabs",
     .spec = TW_FIELD_TABLE(spec_fields),
-    .problem = TW_FIELD_TABLE(problem_fields),
+    .problem = TW_FIELD_TABLE(tw_dense_problem_fields),
     .reduce = &tw_family_direct_wgrad_reduce,
     .axes = axes,
     .validate = validate,
     .build = tw_im_build,
-    .derive_reduce = derive_reduce,
+    .derive_reduce = tw_dense_derive_reduce_of,
     .plan = plan,
-    .reference = reference,
+    .reference = tw_dense_reference_of,
 };
 
-void tw_wgrad_image_defaults(tw_wgrad_image_spec *spec, tw_wgrad_problem *problem) {
-    if (spec) tw_field_defaults(tw_family_direct_wgrad_image.spec, (int32_t *)spec);
-    if (problem) tw_field_defaults(tw_family_direct_wgrad_image.problem, (int32_t *)problem);
-}
-
-tw_instance tw_wgrad_image_instance(const tw_wgrad_image_spec *spec, const tw_wgrad_problem *problem) {
-    return tw_instance_of(&tw_family_direct_wgrad_image, spec, problem);
-}
-
-tw_status tw_wgrad_image_validate(const tw_wgrad_image_spec *spec, tw_target target, tw_diag *diag) {
-    tw_instance instance = tw_wgrad_image_instance(spec, NULL);
-    return tw_instance_validate(&instance, target, diag);
-}
-
-tw_kernel *tw_wgrad_image_build(tw_context *ctx, const tw_wgrad_image_spec *spec, tw_target target) {
-    tw_instance instance = tw_wgrad_image_instance(spec, NULL);
-    return tw_instance_build(ctx, &instance, target);
-}
+TW_FAMILY_FUNCTIONS(tw_family_direct_wgrad_image, tw_wgrad_image, tw_wgrad_problem)

@@ -12,15 +12,7 @@ static const tw_field spec_fields[] = {
 #define SPEC_DTYPE TW_FIELD_DTYPE_ROW
 #include "instances/direct_wgrad_mfma.def"
 };
-static const tw_field problem_fields[] = {
-#define PROBLEM_INT(name, min, max, default_value, doc) \
-    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
-#define PROBLEM_DTYPE(name, formats, default_value, doc) \
-    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
-#include "instances/wgrad_problem.def"
-};
 TW_FIELD_TABLE_CHECK(tw_wgrad_mfma_spec, spec_fields);
-TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
 
 /* The atom 16x16xk of the format; NULL where the target has none. */
 static const tw_matrix_atom *find_atom(const tw_wgrad_mfma_spec *s, tw_target target) {
@@ -93,15 +85,6 @@ static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag
     return TW_OK;
 }
 
-static tw_dense dense_of(const tw_wgrad_mfma_spec *s) {
-    return (tw_dense){.kh = s->kh,
-                      .kw = s->kw,
-                      .stride = 1,
-                      .dtype = s->dtype,
-                      .ws_replicas = s->ws_replicas,
-                      .reproducible = s->reproducible};
-}
-
 static tw_status check_problem(const tw_wgrad_mfma_spec *s, const tw_wgrad_problem *p, const mf_shape *shape,
                                const tw_dense_sizes *z, tw_wide units, tw_diag *diag) {
     char text[TW_WIDE_TEXT];
@@ -115,7 +98,7 @@ static tw_status check_problem(const tw_wgrad_mfma_spec *s, const tw_wgrad_probl
 static tw_status plan(tw_job *job, tw_diag *diag) {
     const tw_wgrad_mfma_spec *s = (const tw_wgrad_mfma_spec *)job->instance.spec;
     const tw_wgrad_problem *p = (const tw_wgrad_problem *)job->instance.problem;
-    const tw_dense dense = dense_of(s);
+    const tw_dense dense = tw_dense_of(&job->instance);
     tw_dense_sizes z;
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
     if (status) return status;
@@ -136,17 +119,6 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
                                     .extra = extra,
                                     .extra_count = 1};
     return tw_dense_plan(job, &dense, &z, &launch, diag);
-}
-
-static tw_status reference(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
-                           tw_diag *diag) {
-    const tw_dense dense = dense_of((const tw_wgrad_mfma_spec *)job->instance.spec);
-    return tw_dense_reference(job, &dense, inputs, outputs, diag);
-}
-
-static void derive_reduce(const tw_instance *instance, int32_t *reduce) {
-    const tw_dense dense = dense_of((const tw_wgrad_mfma_spec *)instance->spec);
-    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, reduce);
 }
 
 static const char *const filters[] = {"kh=1 kw=1", "kh=2 kw=2", "kh=3 kw=3", "kh=4 kw=4", "kh=5 kw=5",
@@ -170,31 +142,14 @@ const tw_family tw_family_direct_wgrad_mfma = {
     .name = "direct_wgrad_mfma",
     .doc = "weight gradient of a convolution with stride 1 on the matrix cores of CDNA, NHWC",
     .spec = TW_FIELD_TABLE(spec_fields),
-    .problem = TW_FIELD_TABLE(problem_fields),
+    .problem = TW_FIELD_TABLE(tw_dense_problem_fields),
     .reduce = &tw_family_direct_wgrad_reduce,
     .axes = axes,
     .validate = validate,
     .build = tw_mf_build,
-    .derive_reduce = derive_reduce,
+    .derive_reduce = tw_dense_derive_reduce_of,
     .plan = plan,
-    .reference = reference,
+    .reference = tw_dense_reference_of,
 };
 
-void tw_wgrad_mfma_defaults(tw_wgrad_mfma_spec *spec, tw_wgrad_problem *problem) {
-    if (spec) tw_field_defaults(tw_family_direct_wgrad_mfma.spec, (int32_t *)spec);
-    if (problem) tw_field_defaults(tw_family_direct_wgrad_mfma.problem, (int32_t *)problem);
-}
-
-tw_instance tw_wgrad_mfma_instance(const tw_wgrad_mfma_spec *spec, const tw_wgrad_problem *problem) {
-    return tw_instance_of(&tw_family_direct_wgrad_mfma, spec, problem);
-}
-
-tw_status tw_wgrad_mfma_validate(const tw_wgrad_mfma_spec *spec, tw_target target, tw_diag *diag) {
-    tw_instance instance = tw_wgrad_mfma_instance(spec, NULL);
-    return tw_instance_validate(&instance, target, diag);
-}
-
-tw_kernel *tw_wgrad_mfma_build(tw_context *ctx, const tw_wgrad_mfma_spec *spec, tw_target target) {
-    tw_instance instance = tw_wgrad_mfma_instance(spec, NULL);
-    return tw_instance_build(ctx, &instance, target);
-}
+TW_FAMILY_FUNCTIONS(tw_family_direct_wgrad_mfma, tw_wgrad_mfma, tw_wgrad_problem)

@@ -41,6 +41,24 @@ uint32_t tw_job_add_buffer(tw_job *job, const char *name, tw_plan_role role, tw_
                        sizeof rows / sizeof rows[0] <= TW_MAX_FIELDS,                  \
                    "one int32_t a row")
 
+/* The functions of a family's public header, which are the same for all but for their types. */
+#define TW_FAMILY_FUNCTIONS(family, name, problem_type)                                   \
+    void name##_defaults(name##_spec *spec, problem_type *problem) {                      \
+        if (spec) tw_field_defaults((family).spec, (int32_t *)spec);                      \
+        if (problem) tw_field_defaults((family).problem, (int32_t *)problem);             \
+    }                                                                                     \
+    tw_instance name##_instance(const name##_spec *spec, const problem_type *problem) {   \
+        return tw_instance_of(&(family), spec, problem);                                  \
+    }                                                                                     \
+    tw_status name##_validate(const name##_spec *spec, tw_target target, tw_diag *diag) { \
+        tw_instance instance = tw_instance_of(&(family), spec, NULL);                     \
+        return tw_instance_validate(&instance, target, diag);                             \
+    }                                                                                     \
+    tw_kernel *name##_build(tw_context *ctx, const name##_spec *spec, tw_target target) { \
+        tw_instance instance = tw_instance_of(&(family), spec, NULL);                     \
+        return tw_instance_build(ctx, &instance, target);                                 \
+    }
+
 /* One rule of a ..._rules.def file: the first that does not hold refuses. */
 #define TW_RULE_CHECK(id, condition, ...) \
     if (!(condition)) return tw_fail(diag, TW_ERR_INVALID, __VA_ARGS__);

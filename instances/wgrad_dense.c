@@ -6,6 +6,29 @@
 #include "instances/wgrad_reference.h"
 #include "ir/matrix.h"
 
+const tw_field tw_dense_problem_fields[] = {
+#define PROBLEM_INT(name, min, max, default_value, doc) \
+    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
+#define PROBLEM_DTYPE(name, formats, default_value, doc) \
+    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
+#include "instances/wgrad_problem.def"
+};
+TW_FIELD_TABLE_CHECK(tw_wgrad_problem, tw_dense_problem_fields);
+
+static int32_t field_of(const tw_instance *instance, const char *name, int32_t without) {
+    const int at = tw_field_find(tw_family_spec_fields(instance->family), name, strlen(name));
+    return at < 0 ? without : instance->spec[at];
+}
+
+tw_dense tw_dense_of(const tw_instance *instance) {
+    return (tw_dense){.kh = field_of(instance, "kh", 1),
+                      .kw = field_of(instance, "kw", 1),
+                      .stride = field_of(instance, "stride", 1),
+                      .dtype = field_of(instance, "dtype", TW_F16),
+                      .ws_replicas = field_of(instance, "ws_replicas", 1),
+                      .reproducible = field_of(instance, "reproducible", 0)};
+}
+
 static const tw_wgrad_problem *problem_of(const tw_job *job) {
     return (const tw_wgrad_problem *)job->instance.problem;
 }
@@ -146,6 +169,17 @@ void tw_dense_derive_reduce(const tw_dense *dense, const tw_wgrad_problem *probl
     r->out_dtype = problem->out_dtype;
     r->ws_replicas = dense->ws_replicas;
     r->reproducible = dense->reproducible;
+}
+
+tw_status tw_dense_reference_of(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
+                                tw_diag *diag) {
+    const tw_dense dense = tw_dense_of(&job->instance);
+    return tw_dense_reference(job, &dense, inputs, outputs, diag);
+}
+
+void tw_dense_derive_reduce_of(const tw_instance *instance, int32_t *values) {
+    const tw_dense dense = tw_dense_of(instance);
+    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
 }
 
 void tw_dense_params_with(tw_builder *b, tw_scalar dtype, const char *const *names, tw_value *values,

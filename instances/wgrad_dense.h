@@ -23,6 +23,11 @@ typedef struct tw_dense_sizes {
     int64_t elements; /* of dW; -1 when past 2^31 - 1 */
 } tw_dense_sizes;
 
+/* The rows of instances/wgrad_problem.def: a dense family's problem. */
+extern const tw_field tw_dense_problem_fields[sizeof(tw_wgrad_problem) / sizeof(int32_t)];
+/* Of a dense family's instance, by the names of its fields; the stride is 1 where it has no such field. */
+tw_dense tw_dense_of(const tw_instance *instance);
+
 /* Measures the job's problem and checks it, and the job's reduction with it. */
 tw_status tw_dense_measure(const tw_job *job, const tw_dense *dense, tw_dense_sizes *out, tw_diag *diag);
 
@@ -47,6 +52,10 @@ tw_status tw_dense_reference(const tw_job *job, const tw_dense *dense, const voi
                              const tw_reference *outputs, tw_diag *diag);
 /* The reduction's spec that goes with the convolution. */
 void tw_dense_derive_reduce(const tw_dense *dense, const tw_wgrad_problem *problem, int32_t *reduce);
+/* The same two as a family has them, for the convolution that tw_dense_of gives. */
+tw_status tw_dense_reference_of(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
+                                tw_diag *diag);
+void tw_dense_derive_reduce_of(const tw_instance *instance, int32_t *reduce);
 
 /* ---- for the kernels ---- */
 

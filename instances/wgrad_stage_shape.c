@@ -71,8 +71,9 @@ static void lay_out_turned(tw_stage_shape *z, int banks) {
         for (int j = 0; j < units && best; j++) {
             z->pitch = z->columns + i * unit;
             z->block = across * z->pitch + j * unit;
-            const int cost = 8 * conflicts(z, lane_place, z->lanes, z->word, banks) +
-                             conflicts(z, place_of, z->items, z->group, banks);
+            int cost = 8 * conflicts(z, lane_place, z->lanes, z->word, banks);
+            if (best >= 0 && cost >= best) continue;
+            cost += conflicts(z, place_of, z->items < z->lanes ? z->items : z->lanes, z->group, banks);
             if (best >= 0 && cost >= best) continue;
             best = cost;
             best_pitch = z->pitch;
