@@ -5,6 +5,13 @@
 
 #include "support/fail.h"
 
+/* No two features share a bit: then their sum is what they give together. */
+#define SUM(NAME, bit, text, doc)  +(uint64_t)TW_ARCH_HAS_##NAME
+#define BOTH(NAME, bit, text, doc) | (uint64_t)TW_ARCH_HAS_##NAME
+_Static_assert((0 TW_ARCH_FEATURE_LIST(SUM)) == (0 TW_ARCH_FEATURE_LIST(BOTH)), "two features share a bit");
+#undef SUM
+#undef BOTH
+
 #define HAS(feature) TW_ARCH_HAS_##feature
 #define TARGET(NAME, text, isa, cache, wave, xnack, sramecc, lds, banks, group, vgprs, granule, addressable, \
                waves, sgprs, word3, base_bits, fp8, mach, llvm, features, product)                           \

@@ -1,237 +1,9 @@
-/* From the text of an instruction to its record: operands, vector and scalar instructions. */
+/* From the text of an instruction to its record: modifiers, vector and scalar instructions. */
 #include "run/emu/bind.h"
-
-#include <stdlib.h>
 
 #include "run/emu/lane_math.h"
 #include "run/emu/scaled.h"
 #include "run/emu/transposed.h"
-
-unsigned tw_emu_type_words(emu_type type, bool wave64) {
-    static const uint8_t WORDS[T_COUNT] = {
-        [T_B16] = 1,  [T_F16] = 1,   [T_BF16] = 1, [T_B32] = 1, [T_F32] = 1,  [T_P16] = 1,
-        [T_PF16] = 1, [T_PBF16] = 1, [T_B64] = 2,  [T_F64] = 2, [T_PF32] = 2, [T_P32] = 2,
-        [T_B96] = 3,  [T_B128] = 4,  [T_MIX] = 1,  [T_MIXB] = 1};
-    return type == T_MASK ? (wave64 ? 2 : 1) : WORDS[type];
-}
-
-static bool is_half(emu_type type) { return type == T_B16 || type == T_F16 || type == T_BF16; }
-static bool is_packed(emu_type type) { return type == T_P16 || type == T_PF16 || type == T_PBF16; }
-static bool is_packed32(emu_type type) { return type == T_PF32 || type == T_P32; }
-static bool is_float(emu_type type) {
-    return type == T_F16 || type == T_BF16 || type == T_F32 || type == T_F64 || type == T_PF16 ||
-           type == T_PBF16 || type == T_PF32;
-}
-
-/* ---- constants ---- */
-
-/* Doubles the hash table of constants. */
-static bool grow_constants(emu_binder *binder) {
-    size_t capacity = binder->constant_capacity ? 2 * binder->constant_capacity : 256;
-    const uint32_t **table = calloc(capacity, sizeof *table);
-    if (!table) return false;
-    for (size_t i = 0; i < binder->constant_capacity; i++) {
-        const uint32_t *c = binder->constants[i];
-        if (!c) continue;
-        size_t at = (c[0] * 2654435761u ^ c[EMU_LANES] * 40503u) & (capacity - 1);
-        while (table[at])
-            at = (at + 1) & (capacity - 1);
-        table[at] = c;
-    }
-    free(binder->constants);
-    binder->constants = table;
-    binder->constant_capacity = capacity;
-    return true;
-}
-
-/* 32 lanes of the low word, then 32 of the high word; one array a value. */
-static const uint32_t *constant_lanes(emu_binder *binder, uint64_t bits) {
-    uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
-    if (2 * binder->constant_count >= binder->constant_capacity && !grow_constants(binder)) {
-        binder->failed = true;
-        return NULL;
-    }
-    size_t mask = binder->constant_capacity - 1;
-    size_t at = (low * 2654435761u ^ high * 40503u) & mask;
-    for (; binder->constants[at]; at = (at + 1) & mask) {
-        if (binder->constants[at][0] == low && binder->constants[at][EMU_LANES] == high)
-            return binder->constants[at];
-    }
-    uint32_t *lanes = TW_ARENA_NEW(&binder->arena, uint32_t, 2 * EMU_LANES);
-    if (!lanes) {
-        binder->failed = true;
-        return NULL;
-    }
-    for (unsigned l = 0; l < EMU_LANES; l++) {
-        lanes[l] = low;
-        lanes[l + EMU_LANES] = high;
-    }
-    binder->constants[at] = lanes;
-    binder->constant_count++;
-    return lanes;
-}
-
-void tw_emu_bind_constant(emu_binding *b, uint64_t bits, unsigned words, emu_operand *out) {
-    *out =
-        (emu_operand){.kind = EMU_OPERAND_CONST, .words = (uint8_t)words, .type = words == 2 ? T_B64 : T_B32};
-    out->bits[0] = (uint32_t)bits;
-    out->bits[1] = (uint32_t)(bits >> 32);
-    out->lanes = constant_lanes(b->binder, bits);
-}
-
-void tw_emu_bind_sgpr(unsigned reg, emu_type type, unsigned words, emu_operand *out) {
-    *out = (emu_operand){
-        .kind = EMU_OPERAND_SGPR, .type = (uint8_t)type, .words = (uint8_t)words, .reg = (uint16_t)reg};
-}
-
-typedef struct inline_float {
-    const char *text;
-    double value;
-} inline_float;
-
-/* The inline float constants; 1/(2 pi) has its own bits in each format. */
-static bool float_bits(const char *text, emu_type type, uint64_t *bits) {
-    static const inline_float INLINE[] = {{"0.5", 0.5},   {"-0.5", -0.5}, {"1.0", 1.0},
-                                          {"-1.0", -1.0}, {"2.0", 2.0},   {"-2.0", -2.0},
-                                          {"4.0", 4.0},   {"-4.0", -4.0}, {"0.0", 0.0}};
-    bool bf16 = type == T_BF16 || type == T_PBF16 || type == T_MIXB;
-    bool half = is_half(type) || is_packed(type);
-    bool wide = type == T_F64 || type == T_B64;
-    if (!strncmp(text, "0.15915494", 10)) {
-        *bits = wide ? 0x3fc45f306dc9c882u : !half ? 0x3e22f983u : bf16 ? 0x3e23u : 0x3118u;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof INLINE / sizeof INLINE[0]; i++) {
-        if (strcmp(text, INLINE[i].text)) continue;
-        float f = (float)INLINE[i].value;
-        *bits = wide    ? f64_bits(INLINE[i].value)
-                : !half ? f32_bits(f)
-                : bf16  ? f32_bits(f) >> 16
-                        : f32_to_half_nearest(f);
-        return true;
-    }
-    return false;
-}
-
-/* The bits that a number in the text stands for. */
-static bool number_bits(const emu_text_operand *t, emu_type type, uint64_t *bits) {
-    if (t->kind == EMU_TEXT_FLOAT) return float_bits(t->name, type, bits);
-    uint64_t v = (uint64_t)t->integer;
-    if (t->literal && !t->literal64) {
-        bool fits = t->integer >= INT32_MIN && t->integer <= (int64_t)UINT32_MAX;
-        if (type == T_F64 && fits)
-            v <<= 32;
-        else if (!fits && type != T_B64 && type != T_F64)
-            return false;
-    }
-    if (is_half(type)) v &= 0xffff;
-    if (type != T_B64 && type != T_F64) v &= 0xffffffffu;
-    *bits = v;
-    return true;
-}
-
-/* Sign modifiers of a constant, by type. */
-static uint64_t signed_bits(uint64_t bits, emu_type type, bool neg, bool abs) {
-    uint64_t sign = type == T_F64 || type == T_B64 ? 1ull << 63 : is_half(type) ? 0x8000u : 0x80000000u;
-    if (abs) bits &= ~sign;
-    if (neg) bits ^= sign;
-    return bits;
-}
-
-static void bind_number(emu_binding *b, const emu_text_operand *t, emu_type type, unsigned words,
-                        emu_operand *out) {
-    uint64_t bits;
-    if (!number_bits(t, type, &bits)) {
-        b->reason = "a constant that does not fit its operand";
-        return;
-    }
-    tw_emu_bind_constant(b, signed_bits(bits, type, t->neg, t->abs), words, out);
-    out->type = (uint8_t)type;
-}
-
-/* ---- registers and names ---- */
-
-/* The apertures of flat addresses: what src_shared_base and src_private_base read as. */
-static bool bind_name(emu_binding *b, const emu_text_operand *t, unsigned words, emu_operand *out) {
-    static const struct {
-        const char *name;
-        uint64_t bits;
-    } APERTURE[] = {
-        {"src_shared_base", EMU_SHARED_APERTURE},
-        {"src_shared_limit", EMU_SHARED_APERTURE | 0xffffffffu},
-        {"src_private_base", EMU_PRIVATE_APERTURE},
-        {"src_private_limit", EMU_PRIVATE_APERTURE | 0xffffffffu},
-        {"src_shared_base_lo", EMU_SHARED_APERTURE},
-        {"src_private_base_lo", EMU_PRIVATE_APERTURE},
-    };
-    static const struct {
-        const char *name;
-        emu_operand_kind kind;
-    } STATUS[] = {{"scc", EMU_OPERAND_SCC},
-                  {"src_scc", EMU_OPERAND_SCC},
-                  {"src_vccz", EMU_OPERAND_VCCZ},
-                  {"src_execz", EMU_OPERAND_EXECZ}};
-    for (size_t i = 0; i < sizeof APERTURE / sizeof APERTURE[0]; i++) {
-        if (strcmp(t->name, APERTURE[i].name)) continue;
-        tw_emu_bind_constant(b, APERTURE[i].bits, words, out);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof STATUS / sizeof STATUS[0]; i++) {
-        if (strcmp(t->name, STATUS[i].name)) continue;
-        *out = (emu_operand){.kind = (uint8_t)STATUS[i].kind, .words = (uint8_t)words};
-        return true;
-    }
-    return false;
-}
-
-static void place_register(emu_binding *b, const emu_text_operand *t, unsigned words, unsigned slot,
-                           emu_operand *out) {
-    *out = (emu_operand){.words = (uint8_t)words, .slot = (uint8_t)slot, .reg = t->reg};
-    out->kind = t->file == 's' ? EMU_OPERAND_SGPR : EMU_OPERAND_VGPR;
-    if (t->file == 'a') out->reg = (uint16_t)(t->reg + EMU_AGPR_BASE);
-    if (t->count && t->count != words) b->reason = "an operand with an unexpected number of registers";
-    if (t->file == 's' && t->reg + words > EMU_S_COUNT) b->reason = "an operand past the scalar registers";
-}
-
-void tw_emu_bind_register(emu_binding *b, unsigned index, unsigned words, unsigned slot, emu_operand *out) {
-    if (index >= b->text->operands || b->text->operand[index].kind != EMU_TEXT_REGISTER) {
-        b->reason = "an operand that should be a register";
-        return;
-    }
-    place_register(b, &b->text->operand[index], words, slot, out);
-}
-
-void tw_emu_bind_operand(emu_binding *b, unsigned index, emu_type type, unsigned slot, emu_operand *out) {
-    if (index >= b->text->operands) {
-        b->reason = "fewer operands than expected";
-        return;
-    }
-    const emu_text_operand *t = &b->text->operand[index];
-    bool wave64 = b->binder->target.wave_size == 64;
-    unsigned words = tw_emu_type_words(type, wave64);
-    switch (t->kind) {
-    case EMU_TEXT_REGISTER:
-        place_register(b, t, words, slot, out);
-        /* A 16-bit register where the table says 32: shift amounts of gfx11 and later. */
-        if (t->half >= 0 && type == T_B32) type = T_B16;
-        out->type = (uint8_t)type;
-        if (t->half == 1) out->mods |= EMU_HALF;
-        break;
-    case EMU_TEXT_INTEGER:
-    case EMU_TEXT_FLOAT: bind_number(b, t, type, words, out); return;
-    case EMU_TEXT_NAME:
-        if (bind_name(b, t, words, out)) {
-            out->type = (uint8_t)type;
-            return;
-        }
-        b->reason = "an operand that is not known";
-        return;
-    case EMU_TEXT_CALL: b->reason = "an operand that is not known"; return;
-    }
-    if (t->neg) out->mods |= EMU_NEG;
-    if (t->abs) out->mods |= EMU_ABS;
-    if (t->sext) out->mods |= EMU_SEXT;
-}
 
 /* ---- modifiers ---- */
 
@@ -305,10 +77,10 @@ static void bind_halves(emu_binding *b) {
     for (unsigned k = 0; k < i->sources; k++) {
         emu_operand *o = &i->s[k];
         emu_type type = (emu_type)b->row->src[k];
-        bool packed = is_packed(type) || is_packed32(type), mix = type == T_MIX || type == T_MIXB;
+        bool packed = emu_is_packed(type) || emu_is_packed32(type), mix = type == T_MIX || type == T_MIXB;
         bool low = sel && k < sel->count && sel->value[k];
         bool high = sel_hi && k < sel_hi->count ? sel_hi->value[k] : packed;
-        if (low && (packed || mix || is_half(type))) o->mods |= EMU_HALF;
+        if (low && (packed || mix || emu_is_half(type))) o->mods |= EMU_HALF;
         if (packed && !high) o->mods |= EMU_HALF_HI; /* stands for "not the usual half", see below */
         if (mix && high) o->mods |= EMU_HALF_HI;
         if (neg_lo && k < neg_lo->count && neg_lo->value[k]) o->mods |= EMU_NEG;
@@ -321,13 +93,13 @@ static void bind_halves(emu_binding *b) {
 static void fold_constant(emu_binding *b, emu_operand *o, emu_type type) {
     uint32_t v = o->bits[0];
     uint64_t bits = v;
-    if (is_packed(type)) {
+    if (emu_is_packed(type)) {
         uint32_t lo = o->mods & EMU_HALF ? v >> 16 : v & 0xffff,
                  hi = o->mods & EMU_HALF_HI ? v & 0xffff : v >> 16;
         if (o->mods & EMU_NEG) lo ^= 0x8000;
         if (o->mods & EMU_NEG_HI) hi ^= 0x8000;
         bits = lo | hi << 16;
-    } else if (is_packed32(type)) {
+    } else if (emu_is_packed32(type)) {
         uint32_t lo = o->mods & EMU_HALF ? o->bits[1] : v, hi = o->mods & EMU_HALF_HI ? v : o->bits[1];
         if (o->mods & EMU_NEG) lo ^= 0x80000000u;
         if (o->mods & EMU_NEG_HI) hi ^= 0x80000000u;
@@ -335,11 +107,13 @@ static void fold_constant(emu_binding *b, emu_operand *o, emu_type type) {
     } else if ((type == T_MIX || type == T_MIXB) && o->mods & EMU_HALF_HI) {
         uint32_t h = o->mods & EMU_HALF ? v >> 16 : v & 0xffff;
         bits = f32_bits(type == T_MIX ? half_to_f32(h) : bf16_to_f32(h));
-        bits = signed_bits(bits, T_F32, o->mods & EMU_NEG, o->mods & EMU_ABS);
-    } else if (is_half(type)) {
-        bits = signed_bits(o->mods & EMU_HALF ? v >> 16 : v, type, o->mods & EMU_NEG, o->mods & EMU_ABS);
+        bits = tw_emu_bind_signed_bits(bits, T_F32, o->mods & EMU_NEG, o->mods & EMU_ABS);
+    } else if (emu_is_half(type)) {
+        bits = tw_emu_bind_signed_bits(o->mods & EMU_HALF ? v >> 16 : v, type, o->mods & EMU_NEG,
+                                       o->mods & EMU_ABS);
     } else {
-        bits = signed_bits(v | (uint64_t)o->bits[1] << 32, type, o->mods & EMU_NEG, o->mods & EMU_ABS);
+        bits = tw_emu_bind_signed_bits(v | (uint64_t)o->bits[1] << 32, type, o->mods & EMU_NEG,
+                                       o->mods & EMU_ABS);
     }
     uint8_t words = o->words;
     tw_emu_bind_constant(b, bits, words, o);
@@ -350,7 +124,8 @@ static void fold_constant(emu_binding *b, emu_operand *o, emu_type type) {
 static void rebind_mix_constant(emu_binding *b, unsigned index, emu_type type, emu_operand *o) {
     const emu_text_operand *t = &b->text->operand[index];
     uint64_t bits;
-    if (!(o->mods & EMU_HALF_HI) || !number_bits(t, type == T_MIX ? T_PF16 : T_PBF16, &bits)) return;
+    if (!(o->mods & EMU_HALF_HI) || !tw_emu_bind_number_bits(t, type == T_MIX ? T_PF16 : T_PBF16, &bits))
+        return;
     o->bits[0] = (uint32_t)bits;
 }
 
@@ -362,7 +137,7 @@ static void bind_result_modifiers(emu_binding *b) {
         uint16_t clamped = tw_emu_clamped_lane(row->lane);
         if (clamped) {
             i->fn.lane = tw_emu_lanes()[clamped];
-        } else if (is_float(type)) {
+        } else if (emu_is_float(type)) {
             i->flags |= EMU_I_CLAMP | EMU_I_RESULT;
         } else if (!(row->flags & EMU_ROW_MODES)) {
             b->reason = "clamp, which is not known for it";
@@ -373,7 +148,7 @@ static void bind_result_modifiers(emu_binding *b) {
         i->omod = mul == 2 ? 1 : mul == 4 ? 2 : 3;
         i->flags |= EMU_I_RESULT;
     }
-    if (!is_half(type)) return;
+    if (!emu_is_half(type)) return;
     if (row->flags & EMU_ROW_HIGH_HALF) i->flags |= EMU_I_HIGH_HALF;
     if (b->binder->isa != TW_ISA_GFX9 || row->flags & EMU_ROW_KEEP_HALF || i->flags & EMU_I_HIGH_HALF)
         i->flags |= EMU_I_KEEP_HALF | EMU_I_RESULT;
@@ -401,7 +176,7 @@ static void bind_sources(emu_binding *b, unsigned first) {
         if (last && row->flags & EMU_ROW_READS_DST) {
             i->s[k] = i->d;
             i->s[k].type = (uint8_t)type;
-            if (i->flags & EMU_I_HIGH_HALF && is_half(type)) i->s[k].mods |= EMU_HALF;
+            if (i->flags & EMU_I_HIGH_HALF && emu_is_half(type)) i->s[k].mods |= EMU_HALF;
         } else if (last && type == T_MASK && first + k >= b->text->operands) {
             tw_emu_bind_sgpr(EMU_S_VCC, T_MASK, tw_emu_type_words(T_MASK, b->binder->target.wave_size == 64),
                              &i->s[k]);

@@ -1,4 +1,4 @@
-/* Between text and instruction records: what bind.c and bind_mem.c share. */
+/* Between text and instruction records: what the files that bind share. */
 #ifndef TW_RUN_EMU_BIND_H
 #define TW_RUN_EMU_BIND_H
 
@@ -23,6 +23,18 @@ void tw_emu_bind_register(emu_binding *b, unsigned index, unsigned words, unsign
 void tw_emu_bind_sgpr(unsigned reg, emu_type type, unsigned words, emu_operand *out);
 void tw_emu_bind_constant(emu_binding *b, uint64_t bits, unsigned words, emu_operand *out);
 unsigned tw_emu_type_words(emu_type type, bool wave64);
+/* The bits that a number in the text stands for; false where they do not fit. */
+bool tw_emu_bind_number_bits(const emu_text_operand *t, emu_type type, uint64_t *bits);
+/* Sign modifiers of a constant, by type. */
+uint64_t tw_emu_bind_signed_bits(uint64_t bits, emu_type type, bool neg, bool abs);
+
+static inline bool emu_is_half(emu_type type) { return type == T_B16 || type == T_F16 || type == T_BF16; }
+static inline bool emu_is_packed(emu_type type) { return type == T_P16 || type == T_PF16 || type == T_PBF16; }
+static inline bool emu_is_packed32(emu_type type) { return type == T_PF32 || type == T_P32; }
+static inline bool emu_is_float(emu_type type) {
+    return type == T_F16 || type == T_BF16 || type == T_F32 || type == T_F64 || type == T_PF16 ||
+           type == T_PBF16 || type == T_PF32;
+}
 
 void tw_emu_bind_smem(emu_binding *b);
 void tw_emu_bind_global(emu_binding *b);

@@ -169,10 +169,11 @@ void tw_emu_exec_getreg(tw_emu_wave *w, const emu_inst *i) {
     tw_emu_scalar_write(w, &i->d, v, 0);
 }
 
-/* gfx1250 keeps the blocks of VGPRs in bits 19:12 of the mode register, the result's first, and a literal
- * that is written to that register sets them from its own bits 19:12, whatever field is written. LLVM relies
- * on it. */
+/* gfx1250 keeps the blocks of VGPRs in bits 19:12 of the mode register, the result's first. */
+enum { MSB_SHIFT = 12, MSB_BITS = 0xff };
+
 static void set_mode_msb(tw_emu_wave *w, uint32_t bits) {
+    w->mode = (w->mode & ~((uint32_t)MSB_BITS << MSB_SHIFT)) | (bits & MSB_BITS) << MSB_SHIFT;
     for (unsigned slot = 0; slot < 4; slot++)
         w->msb[slot] = (bits >> (2 * ((slot + 1) % 4)) & 3) * 256 * EMU_LANES;
 }
@@ -181,8 +182,9 @@ void tw_emu_exec_setreg(tw_emu_wave *w, const emu_inst *i) {
     uint64_t unknown, v = tw_emu_scalar_read(w, &i->s[0], &unknown);
     if (unknown) tw_emu_report(w, -1, "a hardware register is set to bits that nobody wrote");
     write_hwreg(w, i, (uint32_t)v);
-    if (i->row->arg && (emu_hwreg)i->imm == EMU_HWREG_MODE && w->launch->isa == TW_ISA_GFX1250)
-        set_mode_msb(w, (uint32_t)v >> 12);
+    if ((emu_hwreg)i->imm != EMU_HWREG_MODE || w->launch->isa != TW_ISA_GFX1250) return;
+    /* A literal sets them from its own bits 19:12, whatever field is written; LLVM relies on it. */
+    set_mode_msb(w, (i->row->arg ? (uint32_t)v : w->mode) >> MSB_SHIFT);
 }
 
 void tw_emu_exec_mode_bits(tw_emu_wave *w, const emu_inst *i) {
@@ -196,8 +198,7 @@ void tw_emu_exec_mode_bits(tw_emu_wave *w, const emu_inst *i) {
 void tw_emu_exec_vgpr_msb(tw_emu_wave *w, const emu_inst *i) {
     uint64_t unknown;
     uint32_t v = (uint32_t)tw_emu_scalar_read(w, &i->s[0], &unknown);
-    for (unsigned slot = 0; slot < 4; slot++)
-        w->msb[slot] = (v >> (2 * slot) & 3) * 256 * EMU_LANES;
+    set_mode_msb(w, v << 2 | (v & MSB_BITS) >> 6);
 }
 
 void tw_emu_exec_clock(tw_emu_wave *w, const emu_inst *i) { tw_emu_scalar_write(w, &i->d, w->executed, 0); }

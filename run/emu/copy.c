@@ -213,6 +213,22 @@ void tw_emu_copy_finish(tw_emu_wave *w) {
         tw_emu_copy_wait(w, (emu_counter)n, 0);
 }
 
+/* Loads that no wait of their wave completed: nobody can know when their bytes are in LDS. Stores are fine.
+ */
+void tw_emu_copy_end(tw_emu_wave *w) {
+    for (unsigned n = 0; n < EMU_COUNTER_COUNT && w->group->copies_in_flight; n++) {
+        const queue *q = &w->group->copies->queues[w->index][n];
+        const emu_inst *end = w->current;
+        for (uint32_t k = q->first; k < q->first + q->count; k++) {
+            if (q->copies[k].store) continue;
+            w->current = q->copies[k].inst;
+            tw_emu_note(w, -1, "a copy into LDS is lost: the wave ends before a wait for it");
+        }
+        w->current = end;
+    }
+    tw_emu_copy_finish(w);
+}
+
 void tw_emu_exec_wait(tw_emu_wave *w, const emu_inst *i) {
     if (w->group->copies_in_flight) tw_emu_copy_wait(w, (emu_counter)i->imm2, (uint64_t)i->imm);
 }

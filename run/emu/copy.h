@@ -45,8 +45,10 @@ void tw_emu_copy_start(tw_emu_wave *w, emu_counter counter, emu_copy *copy);
 void tw_emu_copy_count(tw_emu_wave *w, emu_counter counter);
 /* All but the last `rest` operations of the counter are complete. */
 void tw_emu_copy_wait(tw_emu_wave *w, emu_counter counter, uint64_t rest);
-/* The wave has ended: everything is complete. */
+/* Everything is complete. */
 void tw_emu_copy_finish(tw_emu_wave *w);
+/* The same because the wave has ended; notes the loads that were under way. */
+void tw_emu_copy_end(tw_emu_wave *w);
 void tw_emu_copy_reset(emu_group *g); /* a workgroup begins */
 void tw_emu_copy_free(emu_group *g);
 

@@ -1,9 +1,9 @@
-/* Which of the lane functions and handlers this host can run. */
+/* Which of the lane functions and handlers this host can run. With TW_EMU_BASE_ONLY (tests) the base ones. */
 #include "run/emu/block_copy.h"
 #include "run/emu/fast.h"
 
 static bool has_v3(void) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(TW_EMU_BASE_ONLY)
     /* F16C is older than both. */
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else

@@ -72,7 +72,7 @@ static size_t settled_reports(const struct emu_turns *t) {
     size_t count = 0;
     for (size_t k = 0; k < t->found.count; k++) {
         const emu_report *r = &t->found.reports[k];
-        bool counts = r->workgroup < t->first_open;
+        bool counts = !r->note && r->workgroup < t->first_open;
         for (size_t n = 0; counts && n < k; n++) {
             const emu_report *o = &t->found.reports[n];
             counts = o->workgroup >= t->first_open || o->inst != r->inst || o->kind != r->kind;
@@ -205,6 +205,7 @@ static int by_workgroup(const void *a, const void *b) {
 static tw_status tell_reports(struct emu_turns *t, tw_diag *diag) {
     report_list *list = &t->found;
     size_t told = 0;
+    tw_status status = TW_OK;
     if (list->failed) return tw_fail_no_memory(diag);
     if (!list->count) return TW_OK;
     qsort(list->reports, list->count, sizeof *list->reports, by_workgroup);
@@ -214,11 +215,15 @@ static tw_status tell_reports(struct emu_turns *t, tw_diag *diag) {
         for (size_t n = 0; n < k && !seen; n++)
             seen = list->reports[n].inst == r->inst && list->reports[n].kind == r->kind;
         if (seen) continue;
-        tw_fail_at(diag, TW_ERR_DEVICE, r->where, 0, 0, "%s", r->text);
+        if (r->note) {
+            tw_note(diag, r->where, "%s", r->text);
+            continue;
+        }
+        status = tw_fail_at(diag, TW_ERR_DEVICE, r->where, 0, 0, "%s", r->text);
         told++;
         if (r->fatal) break;
     }
-    return TW_ERR_DEVICE;
+    return status;
 }
 
 /* ---- setting up ---- */

@@ -43,6 +43,15 @@ void tw_emu_report(tw_emu_wave *w, int lane, const char *format, ...) {
     va_end(arguments);
 }
 
+void tw_emu_note(tw_emu_wave *w, int lane, const char *format, ...) {
+    uint32_t before = w->group->report_count;
+    va_list arguments;
+    va_start(arguments, format);
+    add(w, lane, false, format, arguments);
+    va_end(arguments);
+    if (w->group->report_count > before) w->group->reports[before].note = true;
+}
+
 void tw_emu_fatal(tw_emu_wave *w, int lane, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

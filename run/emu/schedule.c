@@ -124,7 +124,7 @@ void tw_emu_group_run(emu_group *g, uint64_t number) {
             running = true;
             run_slice(w);
             if (w->state == EMU_WAVE_DONE) {
-                tw_emu_copy_finish(w);
+                tw_emu_copy_end(w);
                 tw_emu_barrier_wave_ended(w);
             }
         }

@@ -12,6 +12,7 @@ typedef struct emu_report {
     const char *kind;  /* the format of the message: equal for equal kinds */
     const char *where; /* the function */
     bool fatal;
+    bool note;      /* tells of something that is no error */
     uint32_t order; /* among those of its workgroup */
     char text[512];
 } emu_report;
@@ -82,7 +83,9 @@ struct emu_launch_state {
 
 /* Adds a report about the instruction at hand. `lane` is -1 where no lane is meant. The wave goes on. */
 void tw_emu_report(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
-/* The same, and the launch cannot go on. */
+/* A note: the launch goes well. */
+void tw_emu_note(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
+/* A report, and the launch cannot go on. */
 void tw_emu_fatal(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
 /* Where and by whom, added to a message: fills `where` and `text`. */
 void tw_emu_report_text(const emu_launch_state *launch, tw_dim3 id, unsigned wave, int lane,

@@ -35,6 +35,34 @@ static void check_dma(harness *h) {
     EXPECT(h, TRY(h, "dma", 1, 128, PTR(out), PTR(din), I32(5)), "race in LDS");
 }
 
+/* A launch that goes well, with a note that names the copy, or without any. */
+static void lost(harness *h, const char *kernel, int wrong, const char *note) {
+    uint32_t in[64], zeros[64] = {0};
+    numbers(in, 64, 5);
+    uint64_t din = harness_buffer(h, "in", in, sizeof in),
+             out = harness_buffer(h, "out", zeros, sizeof zeros);
+    harness_silent(h, TRY(h, kernel, 1, kernel[0] == 'd' ? 64 : 32, PTR(out), PTR(din), I32(wrong)));
+    const char *said = tw_diag_text(h->diag);
+    if (!note) {
+        assert_null(strstr(said, "is lost"));
+    } else {
+        assert_non_null(strstr(said, "note: a copy into LDS is lost: the wave ends before a wait for it"));
+        assert_non_null(strstr(said, note));
+    }
+}
+
+static void check_dma_lost(harness *h) {
+    if (!strcmp(h->level, "O0")) return; /* there, waits for spilled registers are waits for the copy */
+    lost(h, "dma_lost", 0, NULL);
+    lost(h, "dma_lost", 1, "load_lds_dword");
+}
+
+static void check_async_lost(harness *h) {
+    lost(h, "async_lost", 0, NULL);
+    lost(h, "async_lost", 1, "global_load_async_to_lds_b32");
+    lost(h, "async_lost", 2, NULL);
+}
+
 static void check_dma_narrow(harness *h) {
     int8_t bytes[64];
     uint16_t halves[64];
@@ -284,6 +312,30 @@ static void check_tensor_gather(harness *h) {
     }
 }
 
+/* The gather mode of a store: rows of LDS go where the numbers say, those outside the tensor nowhere. */
+static void check_tensor_scatter(harness *h) {
+    const tile t = {.log_size = 2, .tile = {8, 5}, .extent = {7, 20}, .stride = {1, 16}};
+    static const uint32_t ROWS[5] = {3, 19, 0, 25, 7};
+    uint32_t got[512], zeros[512] = {0}, d[20];
+    for (int wide = 0; wide < 2; wide++) {
+        uint64_t to = harness_buffer(h, "to", zeros, sizeof zeros),
+                 out = harness_buffer(h, "out", NULL, 4 * 64);
+        describe(&t, to, d);
+        d[0] |= 1u << 31 | (uint32_t)wide << 30;
+        for (unsigned k = 0; k < 5; k++)
+            put(d + 12, wide ? 32 * k : 16 * k, wide ? 32 : 16, ROWS[k]);
+        uint64_t dd = harness_buffer(h, "descriptor", d, sizeof d);
+        RUN(h, "tensor", 1, 64, PTR(out), PTR(dd), I32(64), I32(1), I32(0));
+        harness_read(h, to, got, sizeof got);
+        for (uint32_t k = 0; k < 512; k++) {
+            uint32_t want = 0;
+            for (uint32_t row = 0; row < 5; row++)
+                if (k / 16 == ROWS[row] && ROWS[row] < 20 && k % 16 < 7) want = row * 8 + k % 16;
+            assert_int_equal(got[k], want);
+        }
+    }
+}
+
 static tw_status with_descriptor(harness *h, const uint32_t d[20], int wrong) {
     uint64_t dd = harness_buffer(h, "descriptor", d, 80), out = harness_buffer(h, "out", NULL, 4 * MAX);
     return TRY(h, "tensor", 1, 64, PTR(out), PTR(dd), I32(128), I32(0), I32(wrong));
@@ -338,11 +390,12 @@ static void check_many_registers(harness *h) {
 #define COUNT(cases) (sizeof(cases) / sizeof *(cases))
 
 int main(void) {
-    static const harness_case GFX9[] = {CASE(dma), CASE(dma_narrow), CASE(dma_buffer)};
+    static const harness_case GFX9[] = {CASE(dma), CASE(dma_lost), CASE(dma_narrow), CASE(dma_buffer)};
     static const harness_case GFX950[] = {CASE(dma_wide)};
-    static const harness_case GFX1250[] = {CASE(async),         CASE(async_sizes),   CASE(async_store),
-                                           CASE(cluster),       CASE(tensor_load),   CASE(tensor_store),
-                                           CASE(tensor_gather), CASE(tensor_faults), CASE(many_registers)};
+    static const harness_case GFX1250[] = {CASE(async),         CASE(async_sizes),    CASE(async_store),
+                                           CASE(async_lost),    CASE(tensor_scatter), CASE(cluster),
+                                           CASE(tensor_load),   CASE(tensor_store),   CASE(tensor_gather),
+                                           CASE(tensor_faults), CASE(many_registers)};
     int failed = 0;
     failed += harness_main_on("gfx9", GFX9, COUNT(GFX9));
     failed += harness_main_on("gfx950", GFX950, COUNT(GFX950));

@@ -285,6 +285,17 @@ static void check_swaprel(harness *h) {
     EXPECT(h, TRY(h, "swaprel", 1, 32, PTR(out), I32(1000)), "which the wave does not have");
 }
 
+static void check_banks(harness *h) {
+    int32_t got[32][4];
+    uint64_t out = harness_buffer(h, "out", NULL, sizeof got);
+    for (int bank = 0; bank < 2; bank++) { /* of source 0, as MODE has it: in bits 3:2 of its field */
+        RUN(h, "banks", 1, 32, PTR(out), I32(bank << 2));
+        harness_read(h, out, got, sizeof got);
+        const int32_t want[4] = {2 | 3 << 2 | 0 << 4 | 1 << 6, 9, bank ? 9 : 5, 5};
+        assert_memory_equal(got[7], want, sizeof want);
+    }
+}
+
 static void check_added_pc(harness *h) {
     int32_t got[64];
     uint64_t out = harness_buffer(h, "out", NULL, sizeof got);
@@ -356,6 +367,7 @@ int main(void) {
     failed += ON("gfx1", CASE(global_addtid), CASE(swaprel));
     failed += ON("gfx11", CASE(compare_floats), CASE(swap_floats));
     failed += ON("gfx12", CASE(blocks), CASE(block_over_address));
-    failed += ON("gfx1250", CASE(cluster_loads), CASE(monitored_loads), CASE(added_pc), CASE(transposed));
+    failed += ON("gfx1250", CASE(cluster_loads), CASE(monitored_loads), CASE(added_pc), CASE(banks),
+                 CASE(transposed));
     return failed;
 }

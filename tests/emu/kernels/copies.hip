@@ -59,6 +59,13 @@ KERNEL WORKGROUP(128) void dma(i32 *out, i32 *in, int wrong) {
     out[128 + THREAD] = peek((LDS(i32) *)t + 128 + (THREAD ^ 64));
 }
 
+/* The wave ends with its copy under way: 0 waits, 1 does not. */
+KERNEL WORKGROUP(64) void dma_lost(i32 *out, i32 *in, int wrong) {
+    SHARED i32 t[64];
+    __builtin_amdgcn_global_load_lds((MEM(i32) *)in + THREAD, (LDS(i32) *)t, 4, 0, 0);
+    if (wrong == 0) WAIT(0);
+}
+
 /* Bytes and halves fill a dword each; lanes that are off leave theirs alone. */
 KERNEL WORKGROUP(64) void dma_narrow(i32 *out, i8 *bytes, u16 *halves) {
     SHARED i32 t[128];
@@ -150,6 +157,18 @@ KERNEL WORKGROUP(32) void async_store(i32 *out, int wrong) {
     WAIT(0);
     poke(l + THREAD, 9);
     out[32 + THREAD] = out[31 - THREAD] + 1;
+}
+
+/* The wave ends with copies under way: 1 a load, 2 a store. */
+KERNEL WORKGROUP(32) void async_lost(i32 *out, i32 *in, int wrong) {
+    SHARED i32 t[32];
+    LDS(i32) *l = (LDS(i32) *)t;
+    poke(l + THREAD, 3);
+    if (wrong == 2)
+        __builtin_amdgcn_global_store_async_from_lds_b32((MEM(i32) *)out + THREAD, l + THREAD, 0, 0);
+    else
+        __builtin_amdgcn_global_load_async_to_lds_b32((MEM(i32) *)in + THREAD, l + THREAD, 0, 0);
+    if (wrong == 0) WAIT(0);
 }
 
 KERNEL WORKGROUP(32) void cluster(i32 *out, i32 *in, int mask) {
