@@ -110,16 +110,6 @@ static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag
     return TW_OK;
 }
 
-static tw_dense dense_of(const int32_t *values) {
-    const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)values;
-    return (tw_dense){.kh = s->kh,
-                      .kw = s->kw,
-                      .stride = s->stride,
-                      .dtype = s->dtype,
-                      .ws_replicas = s->ws_replicas,
-                      .reproducible = s->reproducible};
-}
-
 static tw_status check_plan(const tw_wgrad_small_c_spec *s, const tw_wgrad_problem *p, sc_shape shape,
                             tw_diag *diag) {
     const int64_t row_elements = (int64_t)p->w * p->c;
@@ -132,7 +122,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)job->instance.spec;
     const tw_wgrad_problem *p = (const tw_wgrad_problem *)job->instance.problem;
     const sc_shape shape = tw_sc_shape(s, job->target);
-    const tw_dense dense = dense_of(job->instance.spec);
+    const tw_dense dense = tw_dense_of(&job->instance);
     tw_dense_sizes z;
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
     if (!status) status = check_plan(s, p, shape, diag);
@@ -151,17 +141,6 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
                                     .extra = extra,
                                     .extra_count = 1};
     return tw_dense_plan(job, &dense, &z, &launch, diag);
-}
-
-static tw_status reference(const tw_job *job, const void *const *inputs, const tw_reference *outputs,
-                           tw_diag *diag) {
-    const tw_dense dense = dense_of(job->instance.spec);
-    return tw_dense_reference(job, &dense, inputs, outputs, diag);
-}
-
-static void derive_reduce(const tw_instance *instance, int32_t *values) {
-    const tw_dense dense = dense_of(instance->spec);
-    tw_dense_derive_reduce(&dense, (const tw_wgrad_problem *)instance->problem, values);
 }
 
 static const char *const filters[] = {
@@ -184,26 +163,9 @@ const tw_family tw_family_direct_wgrad_small_c = {
     .axes = axes,
     .validate = validate,
     .build = tw_sc_build,
-    .derive_reduce = derive_reduce,
+    .derive_reduce = tw_dense_derive_reduce_of,
     .plan = plan,
-    .reference = reference,
+    .reference = tw_dense_reference_of,
 };
 
-void tw_wgrad_small_c_defaults(tw_wgrad_small_c_spec *spec, tw_wgrad_problem *problem) {
-    if (spec) tw_field_defaults(tw_family_direct_wgrad_small_c.spec, (int32_t *)spec);
-    if (problem) tw_field_defaults(tw_family_direct_wgrad_small_c.problem, (int32_t *)problem);
-}
-
-tw_instance tw_wgrad_small_c_instance(const tw_wgrad_small_c_spec *spec, const tw_wgrad_problem *problem) {
-    return tw_instance_of(&tw_family_direct_wgrad_small_c, spec, problem);
-}
-
-tw_status tw_wgrad_small_c_validate(const tw_wgrad_small_c_spec *spec, tw_target target, tw_diag *diag) {
-    tw_instance instance = tw_wgrad_small_c_instance(spec, NULL);
-    return tw_instance_validate(&instance, target, diag);
-}
-
-tw_kernel *tw_wgrad_small_c_build(tw_context *ctx, const tw_wgrad_small_c_spec *spec, tw_target target) {
-    tw_instance instance = tw_wgrad_small_c_instance(spec, NULL);
-    return tw_instance_build(ctx, &instance, target);
-}
+TW_FAMILY_FUNCTIONS(tw_family_direct_wgrad_small_c, tw_wgrad_small_c, tw_wgrad_problem)
