@@ -98,10 +98,10 @@ static tw_status add_recorded(const cli_lane_options *o, cli_lane *made, tw_diag
         for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
             const tw_arch_info *info = tw_arch_get((tw_arch)a);
             const cli_lane_row *is = row_of(made, &pins.pins[i], info);
-            const cli_lane_row *was = is ? NULL : row_of(&old, &pins.pins[i], info);
-            if (!is && !was) continue;
-            rows[count] = is ? *is : *was;
-            if (was) cli_baseline_find(&codes, was->target, was->words, rows[count].code);
+            const cli_lane_row *row = is ? is : row_of(&old, &pins.pins[i], info);
+            if (!row) continue;
+            rows[count] = *row;
+            if (!is) cli_baseline_find(&codes, row->target, row->words, rows[count].code);
             count++;
         }
     if (status == TW_OK) {
@@ -148,6 +148,9 @@ int cli_golden_lane(const cli_lane_options *o, tw_diag *diag) {
     if (status == TW_OK) status = cli_lane_measure(&pins, o->arch, compiler, o->jobs, &made, diag);
     if (status == TW_OK) count_rows(&made, &c);
     size_t done = c.rows[CLI_LANE_LINKED] + c.rows[CLI_LANE_RIGHT];
+    /* A filter may select what this compiler does not serve; a whole run that compiles nothing is no check.
+     */
+    if (o->filter) done += c.rows[CLI_LANE_UNSERVED] + c.rows[CLI_LANE_REFUSED];
     bool bad = c.rows[CLI_LANE_FAILED] || !done;
     if (status == TW_OK && !o->record) status = compare(o, &made, &c, diag);
     if (status == TW_OK && o->record && !bad) status = record(o, &made, diag);

@@ -116,6 +116,28 @@ for command in compile run golden identity; do
 done
 expect compile_by_named_library 1 'no comgr library can be opened \(/nonexistent: ' "$tilewright" compile $small --compiler comgr:/nonexistent
 cp -r "$source/golden" "$root/golden"
+# A compiler that computes something else, one that forgets a function, and one that crashes.
+if command -v opt-22 >/dev/null && command -v llc-22 >/dev/null && command -v ld.lld-22 >/dev/null; then
+    mkdir "$root/tools"
+    ln -s "$(command -v llc-22)" "$root/tools/llc"
+    printf '#!/bin/sh\nexec ld.lld-22 "$@"\n' >"$root/tools/ld.lld"
+    wrong() { # what happens to the text
+        printf '#!/bin/sh\n[ "$1" = --version ] && exec opt-22 "$1"\n%s\n' "$1" >"$root/tools/opt"
+        chmod +x "$root/tools/opt" "$root/tools/ld.lld"
+    }
+    execute() { "$tilewright" golden --execute --dir "$source/golden" --filter r_split=2 --arch gfx1201 --compiler "tools:$root/tools"; }
+    wrong 'exec opt-22 "$@"'
+    expect lane_tools 0 '^right numbers +1' execute
+    # shellcheck disable=SC2016 # for the script
+    wrong 'sed "s/\(llvm.fma.f32(float \)\([^,]*\), float [^,]*/\1\2, float \2/" | opt-22 "$@"'
+    expect lane_wrong_numbers 1 'integers inputs: [0-9]+ of [0-9]+ elements are exact' execute
+    wrong 'sed "s/workitem.id.x/nonsense/" | opt-22 "$@"'
+    expect lane_undefined_symbol 1 'undefined symbol llvm.amdgcn.nonsense' execute
+    wrong 'kill -SEGV $$'
+    expect lane_crash 1 'opt was ended by SIGSEGV' execute
+else
+    echo "[  SKIPPED ] lane_tools: opt-22, llc-22 and ld.lld-22 are not installed"
+fi
 if $recorded; then
     expect golden_execute_compared 0 '^code objects compared +1' "$tilewright" golden --execute --dir "$source/golden" --filter r_split=2 --arch gfx1201
     lane=$(ls "$root"/golden/lanes/llvm-*.txt | grep -v tools)
