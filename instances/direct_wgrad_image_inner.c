@@ -94,5 +94,6 @@ void tw_im_multiply(im_gen *g, tw_value buffer) {
         for (int column = 0; column < g->spec->strip; column += IM_TILE)
             for (int s = 0; s < g->spec->kw; s++)
                 multiply_column(g, &z, x_row, column, s);
+        if (turned) tw_sched_barrier(g->b, 0); /* else words of many rows are read at once, and spill */
     }
 }
