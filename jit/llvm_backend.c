@@ -89,12 +89,13 @@ static tw_status parse(session *s) {
     return status;
 }
 
-static tw_status verify(session *s) {
+/* `failure` and `what` say whose fault a broken module is. */
+static tw_status verify(session *s, tw_status failure, const char *what) {
     char *message = NULL;
     bool broken = LLVMVerifyModule(s->module, LLVMReturnStatusAction, &message);
     tw_status status = TW_OK;
     if (broken)
-        status = tw_fail_at(s->job->diag, TW_ERR_INVALID, "kernel.ll", 0, 0, "LLVM's verifier: %.*s",
+        status = tw_fail_at(s->job->diag, failure, "kernel.ll", 0, 0, "%s: %.*s", what,
                             (int)strcspn(message, "\n"), message);
     LLVMDisposeMessage(message);
     return status;
@@ -157,7 +158,8 @@ static tw_status run_passes(session *s) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(s->module, pipeline, s->machine, options);
     LLVMDisposePassBuilderOptions(options);
-    if (!error) return TW_OK;
+    /* A module that the optimizer broke would become code that computes something else. */
+    if (!error) return verify(s, TW_ERR_COMPILE, "LLVM's optimizer left a broken module");
     char *message = LLVMGetErrorMessage(error);
     tw_status status = tw_fail_at(s->job->diag, TW_ERR_COMPILE, "LLVM", 0, 0, "%s", message);
     LLVMDisposeErrorMessage(message);
@@ -178,7 +180,7 @@ static tw_status front_half(session *s, LLVMCodeGenFileType type) {
     tw_compile_times *times = s->job->times;
     uint64_t start = tw_now();
     tw_status status = parse(s);
-    if (!status) status = verify(s);
+    if (!status) status = verify(s, TW_ERR_INVALID, "LLVM's verifier");
     if (!status) status = open_machine(s);
     if (!status) status = adopt_module(s);
     uint64_t parsed = tw_now();
