@@ -110,9 +110,10 @@ void tw_ll_bf16_binary(tw_lowering *l, const tw_op *op, const tw_type *type, con
     if (product && tw_ll_feature(l, TW_ARCH_HAS_PACKED_BF16)) {
         packed(l, op, type);
     } else if (has_bfloat(l)) {
-        tw_ll_set(l, op->first_result, "%s %t %v, %v", word, type, op->operands[0], op->operands[1]);
+        tw_ref a = tw_ll_minuend(l, op);
+        tw_ll_set(l, op->first_result, "%s %t %r, %v", word, type, a, op->operands[1]);
     } else {
-        tw_ref a = tw_ll_widen(l, type, tw_ref_value(op->operands[0]));
+        tw_ref a = tw_ll_widen(l, type, tw_ll_minuend(l, op));
         tw_ref b = tw_ll_widen(l, type, tw_ref_value(op->operands[1]));
         set_narrow(l, op, type, tw_ll_let(l, "%s %t %r, %r", word, tw_ll_like(type, TW_F32), a, b));
     }

@@ -5,6 +5,29 @@ static const tw_type *result_type(const tw_lowering *l, const tw_op *op) {
     return tw_ll_type_of(l, op->first_result);
 }
 
+/* 0 in every lane, from a register that LLVM knows nothing of; `type` is of integers. */
+static tw_ref hidden_zero(tw_lowering *l, const tw_type *type) {
+    const tw_type *element = tw_type_scalar(type->scalar), *lanes = tw_ll_like(type, TW_I32);
+    const tw_type *word = type->scalar == TW_I16 ? tw_type_scalar(TW_I32) : element;
+    tw_ref zero = tw_ll_let(l, "call %t asm \"\", \"=s,0\"(%t 0)", word, word);
+    if (word != element) zero = tw_ll_let(l, "trunc %t %r to %t", word, zero, element);
+    if (type->lanes == 1) return zero;
+    zero = tw_ll_let(l, "insertelement %t poison, %t %r, i32 0", type, element, zero);
+    return tw_ll_let(l, "shufflevector %t %r, %t poison, %t zeroinitializer", type, zero, type, lanes);
+}
+
+/* LLVM takes +0 - x for -x, and gives -0 where x is +0. */
+tw_ref tw_ll_minuend(tw_lowering *l, const tw_op *op) {
+    tw_ref value = tw_ref_value(op->operands[0]);
+    if (op->opcode != TW_OP_FSUB || !tw_ll_may_be_plus_zero(l, op->operands[0])) return value;
+    const tw_type *type = tw_ll_type_of(l, op->operands[0]);
+    const unsigned width = tw_scalar_bits(type->scalar);
+    const tw_type *bits = tw_ll_like(type, width == 64 ? TW_I64 : width == 32 ? TW_I32 : TW_I16);
+    value = tw_ll_let(l, "bitcast %t %r to %t", type, value, bits);
+    value = tw_ll_let(l, "or %t %r, %r", bits, value, hidden_zero(l, bits));
+    return tw_ll_let(l, "bitcast %t %r to %t", bits, value, type);
+}
+
 void tw_ll_float_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     const tw_type *type = result_type(l, op);
     if (tw_ll_flushes(l, type->scalar)) {
@@ -12,7 +35,8 @@ void tw_ll_float_binary(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule)
     } else if (type->scalar == TW_BF16) {
         tw_ll_bf16_binary(l, op, type, rule->word);
     } else {
-        tw_ll_set(l, op->first_result, "%s %t %v, %v", rule->word, type, op->operands[0], op->operands[1]);
+        tw_ref a = tw_ll_minuend(l, op);
+        tw_ll_set(l, op->first_result, "%s %t %r, %v", rule->word, type, a, op->operands[1]);
     }
 }
 

@@ -36,7 +36,7 @@ static bool is_flushed(const tw_lowering *l, tw_value value) {
 tw_ref tw_ll_flushed_operand(tw_lowering *l, const tw_op *op, unsigned index) {
     tw_value value = op->operands[index];
     const tw_type *type = tw_ll_type_of(l, value), *floats = tw_ll_like(type, TW_F32);
-    tw_ref x = tw_ref_value(value);
+    tw_ref x = index ? tw_ref_value(value) : tw_ll_minuend(l, op);
     if (type->scalar == TW_BF16) x = tw_ll_widen_bits(l, type, x);
     return is_flushed(l, value) ? x : tw_ll_keep_apart(l, floats, x);
 }

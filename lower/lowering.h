@@ -138,6 +138,10 @@ tw_ref tw_ll_scalar_offset(tw_lowering *l, tw_value offset);
 uint32_t tw_ll_workgroup_size(const tw_lowering *l, unsigned dim); /* at least 1 */
 uint32_t tw_ll_workgroup_total(const tw_lowering *l);
 
+/* The value may be a constant +0, in some lane, for LLVM (lower/product.c). */
+bool tw_ll_may_be_plus_zero(const tw_lowering *l, tw_value value);
+/* Operand 0 of a difference of floats, in a form that is not a constant +0 for LLVM. */
+tw_ref tw_ll_minuend(tw_lowering *l, const tw_op *op);
 /* The f32 value may be a product for LLVM: it must not be rounded to a narrower format right away
  * (lower/product.c). */
 bool tw_ll_may_be_product(tw_lowering *l, tw_value value);

@@ -64,12 +64,17 @@ static bool is_constant(const tw_lowering *l, tw_value value, uint64_t *bits) {
     return true;
 }
 
-/* All operands are constants, so LLVM computes the result. */
-static bool is_computed(const tw_lowering *l, const tw_op *op) {
+/* LLVM computes the value: everything that goes into it is constant. */
+static bool is_computed(search *s, tw_value value) {
     uint64_t bits;
+    if (is_constant(s->l, value, &bits)) return true;
+    if (!s->visits) return true;
+    s->visits--;
+    const tw_op *op = tw_value_get(s->l->kernel, value)->op;
+    if (!op || !op->operand_count || op->block_count) return false;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        if (!is_constant(l, op->operands[i], &bits)) return false;
-    return op->operand_count > 0;
+        if (!is_computed(s, op->operands[i])) return false;
+    return true;
 }
 
 static bool may_be_zero(search *s, tw_value value, question *ask, uint64_t wanted) {
@@ -77,7 +82,7 @@ static bool may_be_zero(search *s, tw_value value, question *ask, uint64_t wante
     uint64_t bits;
     if (is_passed_on(s, value, ask, &answer)) return answer;
     if (is_constant(s->l, value, &bits)) return bits == wanted;
-    return is_computed(s->l, tw_value_get(s->l->kernel, value)->op);
+    return is_computed(s, value);
 }
 
 static bool may_be_plus_zero(search *s, tw_value value) { return may_be_zero(s, value, may_be_plus_zero, 0); }
@@ -106,6 +111,11 @@ static bool may_be_product(search *s, tw_value value) {
     case TW_OP_LDS_LOAD: return s->loads;
     default: return false;
     }
+}
+
+bool tw_ll_may_be_plus_zero(const tw_lowering *l, tw_value value) {
+    search s = {l, VISITS, false};
+    return may_be_plus_zero(&s, value);
 }
 
 static bool ask(const tw_lowering *l, tw_value value, bool loads) {

@@ -125,11 +125,10 @@ static tw_ref bpermute(tw_lowering *l, tw_ref word, tw_ref lane) {
 
 void tw_ll_readfirstlane(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) {
     (void)rule;
-    tw_ref first = tw_ll_let(l, "call i32 %I(i32 %r)", TW_LL_READFIRSTLANE, to_word(l, op->operands[0]));
+    tw_ref word = to_word(l, op->operands[0]);
     /* Where some of a vector's elements are used LLVM computes them from a value that it defines later. */
-    if (tw_ll_type_of(l, op->first_result)->lanes > 1)
-        first = tw_ll_let(l, "call i32 asm \"\", \"=s,0\"(i32 %r)", first);
-    set_from_word(l, op, first);
+    if (tw_ll_type_of(l, op->operands[0])->lanes > 1) word = tw_ll_hide(l, word);
+    set_from_word(l, op, tw_ll_let(l, "call i32 %I(i32 %r)", TW_LL_READFIRSTLANE, word));
 }
 
 /* The instruction takes the lane modulo the wave size; where it reaches only the own half of a wave of 64,
