@@ -14,12 +14,16 @@ typedef struct tw_child {
     uint8_t *output;
     size_t output_size;
     char *words;    /* its standard error */
-    int exit_code;  /* -1 where a signal ended it */
+    int exit_code;  /* -1 where a signal ended it; TW_CHILD_NOT_RUN */
     int end_signal; /* 0 where none did */
+    bool timed_out; /* it was ended by a signal of ours */
 } tw_child;
 
-/* Runs it to its end. TW_ERR_IO where it cannot be started, TW_ERR_LIMIT where its time was up; a program
- * that fails or crashes is no error here. Threads may run children at once. */
+#define TW_CHILD_NOT_RUN 127 /* as of a shell: the program, or what its script starts, cannot be executed */
+
+/* Runs it to its end, with which all ends that it started and left. TW_ERR_IO where it cannot be started or
+ * waited for; a program that fails, crashes or reaches a limit is no error here. Threads may run children at
+ * once. */
 tw_status tw_child_run(tw_child *child, tw_diag *diag);
 
 #endif

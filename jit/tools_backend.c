@@ -34,6 +34,9 @@ static const char *last_line(char *words) {
 }
 
 static tw_status check_end(const tools_backend *b, tool which, const tw_child *child, tw_diag *diag) {
+    if (child->timed_out)
+        return tw_fail_at(diag, TW_ERR_LIMIT, b->identity, 0, 0, "%s must end within %u ms (got more)",
+                          tools[which].name, child->limits.milliseconds);
     if (child->exit_code == 0) {
         tw_compile_log_report(child->words, b->identity, diag);
         return TW_OK;

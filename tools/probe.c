@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jit/child_process.h"
 #include "support/fail.h"
-#include "tools/child.h"
 #include "tools/probe_facts.h"
 
 #define LIMIT 30000 /* ms, of each process */
@@ -20,12 +20,28 @@ static tw_status write_text(const char *path, const char *text, tw_diag *diag) {
     return good ? TW_OK : tw_fail(diag, TW_ERR_IO, "cannot write %s", path);
 }
 
-static probe_end end_of(const child_result *result, const char *output) {
-    if (result->timed_out) return PROBE_LATE;
-    if (!result->signal && !result->exit_code) return PROBE_GOOD;
+static probe_end end_of(const tw_child *child) {
+    if (child->timed_out) return PROBE_LATE;
+    if (child->exit_code == 0) return PROBE_GOOD;
     /* LLVM ends itself by a signal after it has said why. */
-    bool in_words = strstr(output, "LLVM ERROR:") || strstr(output, "error:");
-    return result->signal && !in_words ? PROBE_CRASHED : PROBE_REFUSED;
+    bool in_words = strstr(child->words, "LLVM ERROR:") || strstr(child->words, "error:");
+    return child->end_signal && !in_words ? PROBE_CRASHED : PROBE_REFUSED;
+}
+
+/* Appends what it writes to `output`. */
+static tw_status run_program(const char *const *arguments, tw_strbuf *output, probe_end *end, tw_diag *diag) {
+    tw_child child = {.arguments = arguments, .limits.milliseconds = LIMIT};
+    tw_status status = tw_child_run(&child, diag);
+    if (!status && child.exit_code == TW_CHILD_NOT_RUN)
+        status = tw_fail(diag, TW_ERR_IO, "cannot run %s", arguments[0]);
+    if (!status) {
+        tw_strbuf_append_n(output, (const char *)child.output, child.output_size);
+        tw_strbuf_append(output, child.words);
+        *end = end_of(&child);
+    }
+    free(child.output);
+    free(child.words);
+    return status || !output->failed ? status : tw_fail_no_memory(diag);
 }
 
 tw_status probe_run(const probe *p, unsigned slot, probe_step step, tw_arch arch, const char *text,
@@ -41,14 +57,11 @@ tw_status probe_run(const probe *p, unsigned slot, probe_step step, tw_arch arch
     /* Machine code before it is text: with the module as the back end changed it. */
     const char *const machine[] = {p->set->llc, cpu, "-stop-after=finalize-isel", "-o", "-", module, NULL};
     const char *const *const commands[] = {declare, verify, compile, assembly, machine};
-    child_result result = {0};
     tw_status status = write_text(module, text, diag);
-    if (!status) status = child_run(commands[step], LIMIT, output, &result, diag);
-    if (!status) *end = end_of(&result, tw_strbuf_text(output));
+    if (!status) status = run_program(commands[step], output, end, diag);
     if (!status && step == PROBE_COMPILE && *end == PROBE_GOOD) {
         const char *const undefined[] = {p->set->nm, "-u", object, NULL};
-        status = child_run(undefined, LIMIT, output, &result, diag);
-        if (!status) *end = end_of(&result, tw_strbuf_text(output));
+        status = run_program(undefined, output, end, diag);
     }
     return status;
 }

@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "jit/child_process.h"
 #include "support/fail.h"
-#include "tools/child.h"
 
 #define LIMIT 30000 /* ms */
 
@@ -72,12 +72,11 @@ static void package_version(const toolset *set, char *out, size_t size) {
 }
 
 static tw_status read_version(toolset *set, tw_diag *diag) {
-    tw_strbuf text;
-    tw_strbuf_init(&text, NULL);
-    child_result result;
-    tw_status status = child_run((const char *[]){set->llc, "--version", NULL}, LIMIT, &text, &result, diag);
+    tw_child child = {.arguments = (const char *[]){set->llc, "--version", NULL},
+                      .limits.milliseconds = LIMIT};
+    tw_status status = tw_child_run(&child, diag);
     const char *mark = "LLVM version ";
-    const char *found = strstr(tw_strbuf_text(&text), mark);
+    const char *found = status ? NULL : strstr((const char *)child.output, mark);
     if (!status && !found) status = tw_fail(diag, TW_ERR_IO, "%s does not tell its version", set->llc);
     if (!status) {
         char number[32], package[192] = "";
@@ -86,7 +85,8 @@ static tw_status read_version(toolset *set, tw_diag *diag) {
                  found + strlen(mark));
         snprintf(set->version, sizeof set->version, "LLVM %s%s", number, package);
     }
-    tw_strbuf_free(&text);
+    free(child.output);
+    free(child.words);
     return status;
 }
 

@@ -1,12 +1,15 @@
 /* opt, llc and ld.lld as programs: child processes, what they print, and the compiler made of them. */
 #include "tests/test.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "jit/child_process.h"
@@ -56,13 +59,28 @@ static tw_target target_of(const char *name) {
 
 /* ---- processes ---- */
 
+static int open_files(void) {
+    DIR *all = opendir("/proc/self/fd");
+    assert_non_null(all);
+    int count = 0;
+    while (readdir(all))
+        count++;
+    closedir(all);
+    return count;
+}
+
 static tw_status run_shell(tw_child *child, const char *command, const char *input) {
     const char *arguments[] = {"/bin/sh", "-c", command, NULL};
     tw_diag_clear(diag);
     child->arguments = arguments;
     child->input = input;
     child->input_size = strlen(input);
-    return tw_child_run(child, diag);
+    int before = open_files();
+    tw_status status = tw_child_run(child, diag);
+    assert_int_equal(open_files(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left to wait for */
+    assert_int_equal(errno, ECHILD);
+    return status;
 }
 
 static void a_child_gives_output_words_and_its_end(void **state) {
@@ -81,6 +99,80 @@ static void a_child_gives_output_words_and_its_end(void **state) {
     assert_int_equal(child.exit_code, -1);
     free(child.output);
     free(child.words);
+}
+
+static void a_child_may_write_more_than_a_pipe_holds(void **state) {
+    (void)state;
+    enum { SIZE = 1000000 };
+    tw_child child = {0};
+    const char *command =
+        "head -c 1000000 /dev/zero | tr '\\0' x; head -c 1000000 /dev/zero | tr '\\0' y >&2";
+    assert_int_equal(run_shell(&child, command, ""), TW_OK);
+    assert_int_equal(child.output_size, SIZE);
+    assert_int_equal(strspn((char *)child.output, "x"), SIZE);
+    assert_int_equal(strlen(child.words), SIZE);
+    assert_int_equal(strspn(child.words, "y"), SIZE);
+    free(child.output);
+    free(child.words);
+}
+
+static void a_child_works_where_standard_files_are_closed(void **state) {
+    (void)state;
+    int kept[3];
+    for (int i = 0; i < 3; i++)
+        kept[i] = fcntl(i, F_DUPFD_CLOEXEC, 20);
+    for (unsigned closed = 1; closed < 8; closed++) {
+        for (int i = 0; i < 3; i++)
+            if (closed >> i & 1) close(i);
+        const char *arguments[] = {"/bin/sh", "-c", "cat; echo words >&2", NULL};
+        tw_child child = {.arguments = arguments, .input = "in", .input_size = 2};
+        tw_status status = tw_child_run(&child, diag);
+        for (int i = 0; i < 3; i++)
+            dup2(kept[i], i); /* the test's own words need them again */
+        assert_int_equal(status, TW_OK);
+        assert_string_equal((char *)child.output, "in");
+        assert_string_equal(child.words, "words\n");
+        free(child.output);
+        free(child.words);
+    }
+    for (int i = 0; i < 3; i++)
+        close(kept[i]);
+}
+
+static void a_child_neither_ignores_nor_blocks_signals(void **state) {
+    (void)state;
+    sigset_t user, before;
+    sigemptyset(&user);
+    sigaddset(&user, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &user, &before);
+    void (*hangup)(int) = signal(SIGHUP, SIG_IGN);
+    tw_child child = {0};
+    tw_status status = run_shell(&child, "kill -USR1 $$; echo blocked", "");
+    assert_int_equal(status, TW_OK);
+    assert_int_equal(child.end_signal, SIGUSR1);
+    free(child.output);
+    free(child.words);
+    status = run_shell(&child, "kill -HUP $$; echo ignored", "");
+    sigset_t after;
+    sigprocmask(SIG_SETMASK, &before, &after);
+    signal(SIGHUP, hangup);
+    assert_int_equal(status, TW_OK);
+    assert_int_equal(child.end_signal, SIGHUP);
+    assert_true(sigismember(&after, SIGUSR1)); /* ours are as they were */
+    assert_false(sigismember(&after, SIGUSR2));
+    free(child.output);
+    free(child.words);
+}
+
+static void an_end_that_nobody_learns_is_no_success(void **state) {
+    (void)state;
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    tw_child child = {0};
+    tw_status status = run_shell(&child, "exit 3", "");
+    signal(SIGCHLD, before);
+    assert_int_equal(status, TW_ERR_IO);
+    assert_string_equal(tw_diag_first_error(diag), "cannot wait for a process: No child processes");
+    assert_null(child.output);
 }
 
 static void a_child_has_no_file_of_ours(void **state) {
@@ -103,18 +195,29 @@ static void a_child_is_ended_in_time_with_what_it_started(void **state) {
     char marker[64], command[160];
     snprintf(marker, sizeof marker, "%s/late", folder);
     snprintf(command, sizeof command, "(sleep 1; touch %s) & sleep 60", marker);
-    assert_int_equal(run_shell(&child, command, ""), TW_ERR_LIMIT);
-    assert_string_equal(tw_diag_first_error(diag), "/bin/sh must end within 300 ms (got more)");
-    assert_null(child.output);
+    assert_int_equal(run_shell(&child, command, ""), TW_OK);
+    assert_true(child.timed_out);
+    assert_int_equal(child.end_signal, SIGKILL);
+    free(child.output);
+    free(child.words);
+    snprintf(command, sizeof command, "(sleep 1; touch %s) & echo first",
+             marker); /* in time, but not all of it */
+    child.limits.milliseconds = 0;
+    assert_int_equal(run_shell(&child, command, ""), TW_OK);
+    assert_false(child.timed_out);
+    assert_int_equal(child.exit_code, 0);
+    assert_string_equal((char *)child.output, "first\n");
+    free(child.output);
+    free(child.words);
     sleep(2);
     assert_int_equal(access(marker, F_OK), -1);
 }
 
-static void a_child_has_limited_memory(void **state) {
+static void a_child_has_limits(void **state) {
     (void)state;
     tw_child child = {.limits = {.memory_bytes = (uint64_t)64 << 20}};
-    assert_int_equal(run_shell(&child, "ulimit -v", ""), TW_OK);
-    assert_string_equal((char *)child.output, "65536\n");
+    assert_int_equal(run_shell(&child, "ulimit -v; ulimit -c; ulimit -f", ""), TW_OK);
+    assert_string_equal((char *)child.output, "65536\n0\n2097152\n"); /* KiB, and blocks of 512 bytes */
     free(child.output);
     free(child.words);
 }
@@ -124,7 +227,7 @@ static void a_program_that_is_not_there_is_named(void **state) {
     const char *arguments[] = {"/nonexistent", NULL};
     tw_child child = {.arguments = arguments, .input = ""};
     assert_int_equal(tw_child_run(&child, diag), TW_OK);
-    assert_int_equal(child.exit_code, 127);
+    assert_int_equal(child.exit_code, TW_CHILD_NOT_RUN);
     assert_string_equal(child.words, "error: the program cannot be executed\n");
     free(child.output);
     free(child.words);
@@ -296,7 +399,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_child_gives_output_words_and_its_end, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_child_has_no_file_of_ours, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_child_is_ended_in_time_with_what_it_started, make_diag, free_diag),
-        cmocka_unit_test_setup_teardown(a_child_has_limited_memory, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_may_write_more_than_a_pipe_holds, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_works_where_standard_files_are_closed, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_neither_ignores_nor_blocks_signals, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(an_end_that_nobody_learns_is_no_success, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_has_limits, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_named, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(logs_become_diagnostics, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(folders_that_are_no_tool_set_are_refused, make_diag, free_diag),

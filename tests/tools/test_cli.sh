@@ -138,6 +138,15 @@ if command -v opt-22 >/dev/null && command -v llc-22 >/dev/null && command -v ld
 else
     echo "[  SKIPPED ] lane_tools: opt-22, llc-22 and ld.lld-22 are not installed"
 fi
+# A set whose programs do not run must not pass for a compiler that refuses all.
+mkdir -p "$root/sets/llvm19"
+printf '#!/bin/sh\necho "LLVM version 19.1.7"\n' >"$root/sets/llvm19/llc"
+printf '#!/bin/sh\nexec /nonexistent/program "$@"\n' >"$root/sets/llvm19/opt"
+cp "$root/sets/llvm19/opt" "$root/sets/llvm19/llvm-nm"
+chmod +x "$root"/sets/llvm19/*
+expect intrinsics_no_program 1 'cannot run .*/sets/llvm19/opt' env TILEWRIGHT_TOOLCHAINS="$root/sets" "$tilewright" intrinsics --check llvm19 --dir "$source/arch"
+printf '#!/bin/sh\nkill -SEGV $$\n' >"$root/sets/llvm19/llc"
+expect intrinsics_no_version 1 'llvm19/llc does not tell its version' env TILEWRIGHT_TOOLCHAINS="$root/sets" "$tilewright" intrinsics --check llvm19 --dir "$source/arch"
 if $recorded; then
     expect golden_execute_compared 0 '^code objects compared +1' "$tilewright" golden --execute --dir "$source/golden" --filter r_split=2 --arch gfx1201
     lane=$(ls "$root"/golden/lanes/llvm-*.txt | grep -v tools)

@@ -1,42 +1,11 @@
-/* Processes with limits, and files of what was measured. */
-#include <signal.h>
+/* Files of what was measured. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/test.h"
-#include "tools/child.h"
 #include "tools/measured_file.h"
-
-static child_result run(const char *script, unsigned milliseconds, const char *expected) {
-    tw_strbuf output;
-    tw_strbuf_init(&output, NULL);
-    child_result result;
-    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-    assert_int_equal(child_run(argv, milliseconds, &output, &result, NULL), TW_OK);
-    assert_string_equal(tw_strbuf_text(&output), expected);
-    tw_strbuf_free(&output);
-    return result;
-}
-
-static void processes_end_in_every_way(void **state) {
-    (void)state;
-    child_result good = run("echo out; echo err >&2; read line || echo end", 10000, "out\nerr\nend\n");
-    assert_false(good.timed_out || good.signal || good.exit_code);
-    assert_int_equal(run("exit 3", 10000, "").exit_code, 3);
-    assert_int_equal(run("kill -SEGV $$", 10000, "").signal, SIGSEGV);
-    assert_true(run("exec sleep 20", 50, "").timed_out);
-    assert_true(run("while :; do :; done", 200, "").timed_out);
-    tw_diag *diag = tw_diag_new(NULL);
-    tw_strbuf output;
-    tw_strbuf_init(&output, NULL);
-    child_result result;
-    assert_int_equal(child_run((const char *const[]){"/nonexistent", NULL}, 1000, &output, &result, diag),
-                     TW_ERR_IO);
-    assert_string_equal(tw_diag_first_error(diag), "cannot run /nonexistent");
-    tw_strbuf_free(&output);
-    tw_diag_free(diag);
-}
 
 static json_t *a_file(const char *gfx942, const char *version) {
     return json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:{s:s}}, s:[{s:s, s:s, s:s, s:s, s:s}, {s:s, s:s, s:s, "
@@ -102,7 +71,6 @@ static void drift_names_the_rows(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(processes_end_in_every_way),
-                                       cmocka_unit_test(drift_names_the_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drift_names_the_rows)};
     return cmocka_run_group_tests_name("probe_parts", tests, NULL, NULL);
 }
