@@ -18,7 +18,7 @@ static bool take_scalar(tw_parser *p, tw_scalar *scalar) {
 /* <LANES x SCALAR>, after vec. */
 static bool parse_vector(tw_parser *p, const tw_type **type) {
     tw_token lanes;
-    tw_scalar scalar;
+    tw_scalar scalar = TW_I1;
     if (!tw_parse_take(p, "<") || !tw_parse_take_kind(p, TK_INT, "the number of lanes", &lanes)) return false;
     if (lanes.integer < 2 || lanes.integer > TW_MAX_LANES)
         return tw_parse_fail(p, &lanes, "a vector has 2..%d lanes (got %.*s)", TW_MAX_LANES,

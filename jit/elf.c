@@ -214,7 +214,7 @@ static tw_status keep_symbols(tw_reader *r, const dynamic_symbols *table) {
     if (!object->symbols || !object->symbols_by_name || !object->undefined) return tw_fail_no_memory(r->diag);
     for (size_t i = 1; i < table->count; i++) { /* symbol 0 is the null symbol */
         Elf64_Sym symbol;
-        const char *name;
+        const char *name = NULL;
         tw_status status = symbol_at(r, table, i, &symbol, &name);
         if (status) return status;
         unsigned type = ELF64_ST_TYPE(symbol.st_info);
@@ -288,7 +288,7 @@ static tw_status keep_relocation(tw_reader *r, const dynamic_symbols *table, con
 static tw_status read_relocations(tw_reader *r, const dynamic_symbols *table, const Elf64_Shdr *s,
                                   size_t index, size_t capacity) {
     tw_code_object *object = r->object;
-    const uint8_t *bytes;
+    const uint8_t *bytes = NULL;
     tw_status status = section_bytes(r, s, index, &bytes);
     if (status) return status;
     if (!object->relocations) object->relocations = TW_ARENA_NEW(&object->arena, tw_relocation, capacity);

@@ -39,6 +39,16 @@ for document in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/docs/*.m
 done
 result links $broken
 
+# No section stands twice: what a merge may leave. Generated tables may have the names of sections that explain them.
+twice=0
+for document in "$source"/README.md "$source"/CONTRIBUTING.md "$source"/docs/*.md; do
+    for section in $(sed '/^<!-- generated/,$d' "$document" | grep '^## ' | tr ' ' _ | sort | uniq -d); do
+        echo "$document: $section"
+        twice=1
+    done
+done
+result sections $twice
+
 # The tables of compilers are those of the records.
 sed -n '/^<!-- tilewright golden --table -->$/,/^<!-- end -->$/p' "$source/docs/toolchains.md" | sed '1d;$d' >"${TMPDIR:-/tmp}/table.$$"
 same=0
