@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instances/family.h"
 #include "jit/backend.h"
 #include "jit/compile.h"
 #include "support/fail.h"
@@ -22,11 +23,20 @@ bool tw_kernel_spills(const tw_kernel_info *info) {
     return info->sgpr_spills || info->vgpr_spills || info->scratch_bytes;
 }
 
+/* All of a grid have the same problem: a word of it would choose nothing, or everything. */
+static tw_status set_in_spec(tw_instance *instance, const char *word, tw_diag *diag) {
+    tw_status status = tw_instance_set(instance, word, diag);
+    if (!status && tw_field_find(instance->family->spec, word, strcspn(word, "=")) < 0)
+        status = tw_fail(diag, TW_ERR_INVALID,
+                         "a word must name a field of the spec, as grids have no problem (got %s)", word);
+    return status;
+}
+
 tw_status tw_grid_matches(const tw_instance *instance, const char *const *words, size_t count, bool *matches,
                           tw_diag *diag) {
     tw_instance with = *instance;
     for (size_t i = 0; i < count; i++) {
-        tw_status status = tw_instance_set(&with, words[i], diag);
+        tw_status status = set_in_spec(&with, words[i], diag);
         if (status) return status;
     }
     *matches = !memcmp(&with, instance, sizeof with);

@@ -36,7 +36,8 @@ typedef struct tw_grid_counts {
 
 bool tw_kernel_spills(const tw_kernel_info *info); /* registers to memory or to other registers, or scratch */
 
-/* Does the configuration have what the words say? An error where a word cannot be read. */
+/* Does the configuration have what the words say? An error where a word cannot be read or names no field of
+ * the spec. */
 tw_status tw_grid_matches(const tw_instance *instance, const char *const *words, size_t count, bool *matches,
                           tw_diag *diag);
 /* Compiles the family's grid without any cache. Kernels that do not compile are counted, not errors. */

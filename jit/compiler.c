@@ -172,7 +172,7 @@ static tw_status check_object(const tw_code_object *object, tw_target target, co
 }
 
 typedef struct worker_job {
-    const tw_backend *backend = NULL;
+    const tw_backend *backend;
     const tw_compile_job *job;
 } worker_job;
 
@@ -256,7 +256,7 @@ tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t len
     *out = NULL;
     tw_compile_times unwanted, *times = options && options->times ? options->times : &unwanted;
     *times = (tw_compile_times){0};
-    const tw_backend *backend = NULL;
+    const tw_backend *backend;
     tw_compile_job job = {text, length, target, 0, times, diag};
     tw_status status = check_options(options, &job.opt_level, diag);
     if (!status) status = choose_backend(compiler, target, &backend, diag);
@@ -270,7 +270,7 @@ tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t
     *out = NULL;
     tw_compile_times unwanted, *times = options && options->times ? options->times : &unwanted;
     *times = (tw_compile_times){0};
-    const tw_backend *backend = NULL;
+    const tw_backend *backend;
     tw_compile_job job = {text, length, target, 0, times, diag};
     tw_status status = check_options(options, &job.opt_level, diag);
     if (!status) status = choose_backend(compiler, target, &backend, diag);

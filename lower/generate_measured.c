@@ -44,6 +44,7 @@ static const char *text_of(const json_t *object, const char *key) {
 
 static bool is_flavor(const char *upper, const char *lower) { return *lower && !strcasecmp(upper, lower); }
 
+/* A word that is none of ours ends the build: it would be taken for "not measured", which is believed. */
 static tw_measured status_of(const json_t *measured, unsigned arch) {
     const json_t *status = json_object_get(measured, "status");
     const char *word =
@@ -52,7 +53,9 @@ static tw_measured status_of(const json_t *measured, unsigned arch) {
     if (word && !strcmp(word, text)) return TW_MEASURED_##NAME;
     TW_MEASURED_LIST(STATUS)
 #undef STATUS
-    return TW_MEASURED_NOT_MEASURED;
+    fprintf(stderr, "generate_measured: %s: no such status for %s (got %s)\n", text_of(measured, "name"),
+            targets[arch], word ? word : "none");
+    exit(1);
 }
 
 /* A generic row was measured with several types: all of them work, or the first that does not speaks for it.

@@ -43,13 +43,6 @@ tw_measured tw_intrinsic_measured(const tw_intrinsic_row *row, tw_flavor flavor,
     return (tw_measured)tw_measured_tables[i][number * TW_ARCH_COUNT + (size_t)arch];
 }
 
-/* The names of lower/intrinsics.def for groups of targets. */
-#define ON(NAME) (1u << TW_ARCH_##NAME)
-#define CDNA     (ON(GFX90A) | ON(GFX942) | ON(GFX950))
-#define RDNA3    (ON(GFX1100) | ON(GFX1151))
-#define GFX12    (ON(GFX1200) | ON(GFX1201) | ON(GFX1250))
-#define ALL      UINT32_MAX
-
 const char *tw_intrinsic_not_used(tw_intrinsic key, tw_flavor flavor, tw_arch arch) {
     static const struct {
         tw_intrinsic key;

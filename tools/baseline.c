@@ -1,8 +1,10 @@
 #include "tools/baseline.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "jit/file.h"
@@ -19,6 +21,14 @@ char *cli_identity_name(const char *identity) {
         dash = !plain;
     }
     return tw_strbuf_take(&name, NULL);
+}
+
+tw_status cli_record_folder(const char *directory, const char *name, tw_diag *diag) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+    return made && access(path, W_OK) == 0 ? TW_OK
+                                           : tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
 static tw_status path_of(const char *directory, const char *identity, char path[4096], tw_diag *diag) {

@@ -14,6 +14,9 @@ typedef struct cli_baseline {
 /* The compiler's identity in a form that file names take, "comgr-2.4-llvm-15.0.6"; free() it. NULL when
  * memory is out. */
 char *cli_identity_name(const char *identity);
+/* Makes DIRECTORY/NAME where it is missing, and fails where nothing can be written there: to be called before
+ * the long work whose results go there. */
+tw_status cli_record_folder(const char *directory, const char *name, tw_diag *diag);
 void cli_baseline_init(cli_baseline *out);
 /* Empty where there is no such file. */
 tw_status cli_baseline_read(const char *directory, const char *identity, cli_baseline *out, tw_diag *diag);

@@ -54,7 +54,15 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         state->child_inputs[1] = &o->output;
         return 0;
     /* Parts stand before the instance, whose words go on to the next parser. */
-    case ARGP_KEY_ARG: return o->source.word_count == 0 && take_part(o, argument) ? 0 : ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_ARG:
+        if (o->source.word_count) return ARGP_ERR_UNKNOWN;
+        if (take_part(o, argument)) return 0;
+        if (!strchr(argument, '.') && !strchr(argument, '/') && strcmp(argument, "-") &&
+            !tw_family_find(argument))
+            argp_error(state,
+                       "the first word must be compile, frontend, cache, emulator or an instance (got %s)",
+                       argument);
+        return ARGP_ERR_UNKNOWN;
     case 'r':
         if (!cli_parse_u64(argument, &o->repeat) || o->repeat < 1 || o->repeat > 10000)
             argp_error(state, "--repeat must be 1..10000 (got %s)", argument);
@@ -288,8 +296,7 @@ int cmd_bench(int argc, char **argv) {
         .doc =
             "Measures on this machine: medians, and ratios that carry over to others. Goals are shown, not "
             "enforced.\vPART is compile, frontend, cache or emulator; without one, all are measured. Without "
-            "an "
-            "instance: direct_wgrad_depthwise 7x7, bf16."};
+            "an instance: direct_wgrad_depthwise 7x7, bf16."};
     options o = {.repeat = 20, .rows = json_array()};
     cli_parse(&argp, argc, argv, &o);
     if (o.source.word_count == 0) {

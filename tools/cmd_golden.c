@@ -13,7 +13,7 @@
 
 typedef struct options {
     cli_output output;
-    bool check, record, execute, table;
+    bool check, record, execute, table, has_compiler;
     const char *directory, *filter, *arch;
     cli_compiler compiler;
     uint64_t jobs;
@@ -28,14 +28,24 @@ static const struct argp_option argp_options[] = {
     {"filter", 'f', "TEXT", 0, "only pins that contain it", 0},
     {"execute", 'x', NULL, 0,
      "compile and execute them, too, instead of comparing the texts: numbers and code objects are compared "
-     "with "
-     "the reference and with what is recorded of the compiler's exact version in lanes/ and identity/",
+     "with the reference and with what is recorded of the compiler's exact version in lanes/ and identity/",
      0},
     CLI_COMPILER_OPTION("llvm"),
     {"arch", 'a', "TARGET", 0, "with --execute: only this target", 0},
     {"jobs", 'j', "N", 0, "with --execute: so many processes at once, 1..64 (default: 2)", 0},
     {"table", 't', NULL, 0, "print what is recorded in lanes/ as tables in Markdown", 0},
     {0}};
+
+static void check_options(const options *o, struct argp_state *state) {
+    const char *of_execute = o->arch ? "arch" : o->jobs ? "jobs" : o->has_compiler ? "compiler" : NULL;
+    if (o->check && o->record) argp_error(state, "--check and --record exclude each other");
+    if (o->table && (o->check || o->record || o->execute || o->filter || of_execute))
+        argp_error(state, "--table prints what is recorded: only --dir goes with it");
+    if (of_execute && !o->execute) argp_error(state, "--%s goes with --execute", of_execute);
+    if (o->record && (o->arch || (o->filter && !o->execute)))
+        argp_error(state, "--record writes everything: --%s does not go with it",
+                   o->arch ? "arch" : "filter");
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
     options *o = state->input;
@@ -48,18 +58,16 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case 'x': o->execute = true; return 0;
     case 't': o->table = true; return 0;
     case 'a': o->arch = argument; return 0;
-    case 'c': cli_compiler_parse(argument, &o->compiler, state); return 0;
+    case 'c':
+        cli_compiler_parse(argument, &o->compiler, state);
+        o->has_compiler = true;
+        return 0;
     case 'j':
         if (!cli_parse_u64(argument, &o->jobs) || o->jobs < 1 || o->jobs > 64)
             argp_error(state, "--jobs must be 1..64 (got %s)", argument);
         return 0;
     case ARGP_KEY_ARG: argp_error(state, "no arguments are taken (got %s)", argument); return 0;
-    case ARGP_KEY_END:
-        if (o->check && o->record) argp_error(state, "--check and --record exclude each other");
-        if (o->table && (o->check || o->record || o->execute || o->filter))
-            argp_error(state, "--table prints what is recorded: only --dir goes with it");
-        if (o->record && o->arch) argp_error(state, "--record writes everything: --arch does not go with it");
-        return 0;
+    case ARGP_KEY_END: check_options(o, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -215,7 +223,6 @@ static int check(const options *o, cli_goldens *made, tw_diag *diag) {
 }
 
 static int record(const options *o, cli_goldens *made, tw_diag *diag) {
-    if (o->filter) return cli_usage("golden", "--record writes everything: --filter does not go with it");
     cli_goldens recorded = {0};
     tw_diag *quiet = tw_diag_new(NULL);
     cli_goldens_read(o->directory, &recorded, quiet); /* missing or damaged: everything is new */
@@ -241,10 +248,11 @@ int cmd_golden(int argc, char **argv) {
         .parser = parse,
         .children = children,
         .doc = "Builds and lowers every pinned configuration for every target and flavor, and compares the "
-               "texts with the recorded ones. Fails (1) on a difference, on a golden that is missing, and "
-               "when nothing was compared."};
-    options o = {.directory = "golden", .compiler = {TW_COMPILER_LLVM, NULL}, .jobs = 2};
+               "texts with the recorded ones; or, with --execute, compiles and executes them. Fails (1) on a "
+               "difference, on a golden that is missing, and when nothing was compared."};
+    options o = {.directory = "golden", .compiler = {TW_COMPILER_LLVM, NULL}};
     cli_parse(&argp, argc, argv, &o);
+    if (!o.jobs) o.jobs = 2;
     tw_diag *diag = tw_diag_new(NULL);
     if (!diag) return CLI_FAILED;
     if (o.table || o.execute) {

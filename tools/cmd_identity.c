@@ -327,6 +327,7 @@ int cmd_identity(int argc, char **argv) {
     tw_target only;
     tw_compiler_choice choice = {.identity = ""};
     tw_status status = o.arch ? tw_target_parse(o.arch, &only, diag) : TW_OK;
+    if (status == TW_OK && o.record) status = cli_record_folder(o.directory, "identity", diag);
     if (status == TW_OK) status = cli_compiler_open(&o.compiler_option, &o.compiler, diag);
     tw_target any = {TW_ARCH_GFX90A, 64, 0, 0};
     if (status == TW_OK) status = tw_compiler_choose(o.compiler, o.arch ? only : any, &choice, diag);

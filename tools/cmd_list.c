@@ -24,9 +24,8 @@ static const struct argp_option argp_options[] = {
      0},
     {"arch", 'a', "TARGET", 0, "the target of --grid (default: gfx1250)", 0},
     {"compile", 'c', NULL, 0,
-     "compile every configuration of the grid with LLVM and count; fails (1) where one spills, uses scratch "
-     "or "
-     "does not compile",
+     "compile every configuration of the grid with LLVM and count; fails (1) where one spills, uses "
+     "scratch or does not compile",
      0},
     {"jobs", 'j', "N", 0, "compiles at a time (default: one a processor)", 0},
     {0}};
@@ -120,13 +119,18 @@ static tw_status add_grid(json_t *rows, const options *o, const tw_family *famil
     return TW_OK;
 }
 
+static const char nothing[] = "the target admits no such configuration";
+
 static int list_grid(const options *o, tw_target target, tw_diag *diag) {
     static const cli_column columns[] = {{"words", "words"}, {NULL, NULL}};
     json_t *rows = json_array();
     tw_status status = TW_OK;
     for (size_t f = 0; !status && f < tw_family_count(); f++)
         if (is_named(tw_family_at(f), o->grid)) status = add_grid(rows, o, tw_family_at(f), target, diag);
-    if (!status) return cli_print_table(&o->output, columns, rows);
+    if (!status) {
+        if (!json_array_size(rows)) fprintf(stderr, "note: %s\n", nothing);
+        return cli_print_table(&o->output, columns, rows);
+    }
     json_decref(rows);
     return cli_finish(status, diag);
 }
@@ -184,13 +188,19 @@ static int compile_grids(options *o, tw_target target, tw_compiler *compiler, tw
         tw_grid_counts counts;
         if (!is_named(tw_family_at(f), o->grid)) continue;
         status = tw_grid_compile(tw_family_at(f), &sweep, &counts, diag);
-        json_array_append_new(rows, counts_row(tw_family_at(f), &counts));
+        if (!status || counts.configurations)
+            json_array_append_new(rows, counts_row(tw_family_at(f), &counts));
         all += counts.configurations;
         bad += counts.spilling + counts.configurations - counts.compiled;
     }
-    int code = cli_print_table(&o->output, columns, rows);
+    int code = CLI_OK;
+    if (status && !json_array_size(rows)) {
+        json_decref(rows);
+    } else {
+        code = cli_print_table(&o->output, columns, rows);
+    }
     if (status) return cli_finish(status, diag);
-    if (!all) fprintf(stderr, "error: the target admits no such configuration\n");
+    if (!all) fprintf(stderr, "error: %s\n", nothing);
     return bad || !all ? CLI_FAILED : code;
 }
 

@@ -12,13 +12,6 @@ typedef struct counts {
     bool recorded;
 } counts;
 
-static const cli_lane_row *find(const cli_lane *lane, const cli_lane_row *like) {
-    for (size_t i = 0; i < lane->count; i++)
-        if (!strcmp(lane->rows[i].target, like->target) && !strcmp(lane->rows[i].words, like->words))
-            return &lane->rows[i];
-    return NULL;
-}
-
 static void show(const char *sign, const cli_lane_row *row) {
     tw_strbuf line;
     tw_strbuf_init(&line, NULL);
@@ -30,7 +23,7 @@ static void show(const char *sign, const cli_lane_row *row) {
 /* A row that failed has been told already. */
 static void compare_rows(const cli_lane *made, const cli_lane *recorded, bool whole, counts *c) {
     for (size_t i = 0; i < made->count; i++) {
-        const cli_lane_row *is = &made->rows[i], *was = find(recorded, is);
+        const cli_lane_row *is = &made->rows[i], *was = cli_lane_find(recorded, is);
         if (is->outcome == CLI_LANE_FAILED) continue;
         if (was && was->outcome == is->outcome && was->spills == is->spills &&
             !strcmp(was->integers, is->integers) && !strcmp(was->uniform, is->uniform))
@@ -42,7 +35,7 @@ static void compare_rows(const cli_lane *made, const cli_lane *recorded, bool wh
         show("+", is);
     }
     for (size_t i = 0; whole && i < recorded->count; i++) {
-        if (find(made, &recorded->rows[i])) continue;
+        if (cli_lane_find(made, &recorded->rows[i])) continue;
         c->missing++;
         fprintf(stderr, "%s | %s: recorded, but not made any more\n", recorded->rows[i].words,
                 recorded->rows[i].target);
@@ -79,7 +72,7 @@ static const cli_lane_row *row_of(const cli_lane *lane, const cli_pin *pin, cons
     cli_lane_row like;
     tw_target_format((tw_target){info->arch, info->wave_size, 0, 0}, like.target);
     snprintf(like.words, sizeof like.words, "%s", pin->words);
-    return find(lane, &like);
+    return cli_lane_find(lane, &like);
 }
 
 /* With a filter, what is recorded of the pins that it leaves out stays. */
@@ -144,6 +137,8 @@ int cli_golden_lane(const cli_lane_options *o, tw_diag *diag) {
     counts c = {0};
     tw_compiler *compiler = NULL;
     tw_status status = cli_pins_read(o->directory, o->filter, &pins, diag);
+    if (status == TW_OK && o->record) status = cli_record_folder(o->directory, "lanes", diag);
+    if (status == TW_OK && o->record) status = cli_record_folder(o->directory, "identity", diag);
     if (status == TW_OK) status = cli_compiler_open(&o->compiler, &compiler, diag);
     if (status == TW_OK) status = cli_lane_measure(&pins, o->arch, compiler, o->jobs, &made, diag);
     if (status == TW_OK) count_rows(&made, &c);

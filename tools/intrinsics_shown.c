@@ -4,11 +4,6 @@
 
 #include "support/fail.h"
 
-#define EACH_ARCH(a)               \
-    unsigned a = TW_ARCH_NONE + 1; \
-    a < TW_ARCH_COUNT;             \
-    a++
-
 void intrinsics_flavor_text(tw_flavor flavor, char *text, size_t size) {
     const char *version = tw_flavor_measured_with(flavor);
     snprintf(text, size, "%s%s", version ? "measured with " : "not measured", version ? version : "");
@@ -50,7 +45,7 @@ json_t *intrinsics_rows(tw_flavor only) {
             json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "flavor", tw_flavor_name(flavor), "measured_with",
                                     version ? version : "not measured", "key",
                                     tw_intrinsic_key_name(rows[i].key), "name", rows[i].name);
-            for (EACH_ARCH(a))
+            for (unsigned a = 1; a < TW_ARCH_COUNT; a++)
                 json_object_set_new(row, tw_arch_get((tw_arch)a)->name,
                                     json_string(cell(&rows[i], flavor, a)));
             json_array_append_new(all, row);
@@ -83,7 +78,7 @@ static void versions(tw_strbuf *text) {
 /* "all", or the targets without their common "gfx". */
 static void append_targets(tw_strbuf *text, uint32_t targets, tw_flavor flavor) {
     uint32_t all = 0;
-    for (EACH_ARCH(a))
+    for (unsigned a = 1; a < TW_ARCH_COUNT; a++)
         all |=
             !tw_flavor_serves(flavor, (tw_target){(tw_arch)a, tw_arch_get((tw_arch)a)->wave_size, 0, 0}, NULL)
                 ? 1u << a
@@ -93,7 +88,7 @@ static void append_targets(tw_strbuf *text, uint32_t targets, tw_flavor flavor) 
         return;
     }
     const char *space = "";
-    for (EACH_ARCH(a)) {
+    for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
         if (!(targets >> a & 1)) continue;
         tw_strbuf_printf(text, "%s%s", space, tw_arch_get((tw_arch)a)->name + strlen("gfx"));
         space = " ";
@@ -108,7 +103,7 @@ static void key_cell(tw_strbuf *text, tw_intrinsic key, tw_flavor flavor) {
     unsigned statuses = 0;
     for (size_t i = 0; i < count; i++) {
         if (rows[i].key != key) continue;
-        for (EACH_ARCH(a)) {
+        for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
             if (uses(&rows[i], flavor, a)) used |= 1u << a;
             statuses |= 1u << tw_intrinsic_measured(&rows[i], flavor, (tw_arch)a);
         }
@@ -141,7 +136,7 @@ static void reasons(tw_strbuf *text) {
             size_t count;
             const tw_intrinsic_row *rows = tw_intrinsic_rows(&count);
             for (size_t i = 0; i < count; i++)
-                for (EACH_ARCH(a)) {
+                for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
                     if (rows[i].key != (tw_intrinsic)key) continue;
                     if (tw_intrinsic_measured(&rows[i], flavor, (tw_arch)a) != TW_MEASURED_OK) continue;
                     const char *found = tw_intrinsic_not_used((tw_intrinsic)key, flavor, (tw_arch)a);

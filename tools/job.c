@@ -38,8 +38,8 @@ static tw_status fill(void *data, const tw_tensor *tensor, cli_values values, tw
                        tw_scalar_name(tensor->dtype));
     for (uint64_t i = 0; i < tensor->elements; i++) {
         uint64_t bits = tw_float_from_f64(format, make_value(values, random));
-        memcpy((char *)data + i * size, &bits,
-               size); /* little-endian hosts, as all that LLVM's AMDGPU tools serve */
+        /* Little-endian hosts, as all that LLVM's AMDGPU tools serve. */
+        memcpy((char *)data + i * size, &bits, size);
     }
     return TW_OK;
 }

@@ -21,7 +21,7 @@ typedef struct task {
     cli_lane_row row;
 } task;
 
-static void hash_outputs(const cli_job *job, char hash[CLI_RESULT_DIGITS + 1]) {
+static tw_status hash_outputs(const cli_job *job, char hash[CLI_RESULT_DIGITS + 1], tw_diag *diag) {
     char full[CLI_HASH_SIZE];
     tw_strbuf bytes;
     tw_strbuf_init(&bytes, NULL);
@@ -30,7 +30,9 @@ static void hash_outputs(const cli_job *job, char hash[CLI_RESULT_DIGITS + 1]) {
             tw_strbuf_append_n(&bytes, job->data[i], tw_plan_buffer_at(job->job->plan, i)->bytes);
     cli_hash(tw_strbuf_text(&bytes), bytes.length, full);
     snprintf(hash, CLI_RESULT_DIGITS + 1, "%.*s", CLI_RESULT_DIGITS, full);
+    tw_status status = bytes.failed ? tw_fail_no_memory(diag) : TW_OK;
     tw_strbuf_free(&bytes);
+    return status;
 }
 
 /* Runs the plan on fresh inputs and compares each output with the reference. */
@@ -54,8 +56,7 @@ static tw_status execute(cli_job *job, tw_device *device, cli_values values, cha
                              tw_plan_buffer_at(job->job->plan, i)->name, cli_values_names[values],
                              (size_t)m.exact, (size_t)m.count, (size_t)m.passed);
     }
-    if (status == TW_OK) hash_outputs(job, hash);
-    return status;
+    return status == TW_OK ? hash_outputs(job, hash, diag) : status;
 }
 
 static void note_object(cli_lane_row *row, const tw_code_object *object, bool own) {

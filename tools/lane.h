@@ -49,9 +49,12 @@ typedef struct cli_lane {
 tw_status cli_lane_measure(const cli_pins *pins, const char *arch, tw_compiler *compiler, unsigned jobs,
                            cli_lane *out, tw_diag *diag);
 void cli_lane_free(cli_lane *lane);
+/* The row of the same target and pin, or NULL. */
+const cli_lane_row *cli_lane_find(const cli_lane *lane, const cli_lane_row *like);
 
 /* The line of the file, without the newline. */
 void cli_lane_line(const cli_lane_row *row, tw_strbuf *line);
+/* DIRECTORY/lanes must be there. */
 tw_status cli_lane_write(const char *directory, const cli_lane *lane, tw_diag *diag);
 /* The file of a compiler; TW_ERR_NOT_FOUND where there is none. */
 tw_status cli_lane_read(const char *directory, const char *identity, cli_lane *out, tw_diag *diag);

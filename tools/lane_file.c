@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "jit/file.h"
 #include "lower/flavor.h"
@@ -38,11 +37,7 @@ tw_status cli_lane_write(const char *directory, const cli_lane *lane, tw_diag *d
         cli_lane_line(&lane->rows[i], &text);
         tw_strbuf_char(&text, '\n');
     }
-    snprintf(path, sizeof path, "%s/lanes", directory);
-    tw_status status = TW_OK;
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        status = tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
-    if (status == TW_OK) status = path_of(directory, lane->identity, path, diag);
+    tw_status status = path_of(directory, lane->identity, path, diag);
     if (status == TW_OK && text.failed) status = tw_fail_no_memory(diag);
     if (status == TW_OK) status = tw_file_write(path, tw_strbuf_text(&text), text.length, diag);
     tw_strbuf_free(&text);
@@ -140,8 +135,8 @@ static tw_status read_all(const char *directory, lanes *out, tw_diag *diag) {
     return TW_OK;
 }
 
-static const cli_lane_row *find_row(const cli_lane *lane, const cli_lane_row *like) {
-    for (size_t i = 0; lane && i < lane->count; i++)
+const cli_lane_row *cli_lane_find(const cli_lane *lane, const cli_lane_row *like) {
+    for (size_t i = 0; i < lane->count; i++)
         if (!strcmp(lane->rows[i].target, like->target) && !strcmp(lane->rows[i].words, like->words))
             return &lane->rows[i];
     return NULL;
@@ -163,7 +158,7 @@ static tally count_target(const cli_lane *lane, const cli_lane *own, const char 
         t.linked += linked;
         t.right += row->outcome == CLI_LANE_RIGHT;
         t.spilled += row->spills > 0;
-        other = find_row(own, row);
+        other = own ? cli_lane_find(own, row) : NULL;
         if (row->outcome != CLI_LANE_RIGHT || !other || other->outcome != CLI_LANE_RIGHT) continue;
         t.shared++;
         t.same_integers += !strcmp(row->integers, other->integers);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jit/file.h"
 #include "support/fail.h"
 #include "support/strbuf.h"
-#include "tools/cli.h"
 
 static void append(tw_strbuf *text, const json_t *value) {
     char *dumped = json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
@@ -46,8 +46,8 @@ tw_status measured_file_write(const char *path, const json_t *file, tw_diag *dia
         comma = ",\n";
     }
     tw_strbuf_append(&text, "\n}\n");
-    tw_status status = text.failed ? tw_fail_no_memory(diag)
-                                   : cli_write_file(path, tw_strbuf_text(&text), text.length, diag);
+    tw_status status =
+        text.failed ? tw_fail_no_memory(diag) : tw_file_write(path, tw_strbuf_text(&text), text.length, diag);
     tw_strbuf_free(&text);
     return status;
 }

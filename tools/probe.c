@@ -1,5 +1,6 @@
 #include "tools/probe.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static tw_status write_text(const char *path, const char *text, tw_diag *diag) {
     FILE *file = fopen(path, "we");
     bool good = file && fputs(text, file) >= 0;
     if (file && fclose(file)) good = false;
-    return good ? TW_OK : tw_fail(diag, TW_ERR_IO, "cannot write %s", path);
+    return good ? TW_OK : tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
 static probe_end end_of(const tw_child *child) {
@@ -405,7 +406,7 @@ static void remove_files(const probe *p) {
 tw_status probe_measure(const toolset *set, unsigned jobs, json_t **file, tw_diag *diag) {
     *file = NULL;
     probe p = {.set = set, .directory = "/tmp/tilewright-probe-XXXXXX"};
-    if (!mkdtemp(p.directory)) return tw_fail(diag, TW_ERR_IO, "cannot make a folder in /tmp");
+    if (!mkdtemp(p.directory)) return tw_fail(diag, TW_ERR_IO, "%s: %s", p.directory, strerror(errno));
     /* A crash shall neither look for symbols nor write files. */
     setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 1);
     setenv("LLVM_DISABLE_CRASH_REPORT", "1", 1);
@@ -417,6 +418,7 @@ tw_status probe_measure(const toolset *set, unsigned jobs, json_t **file, tw_dia
     if (!status) status = measure_targets(&p, jobs, diag);
     if (!status) status = probe_facts(&p, &facts, diag);
     remove_files(&p);
+    if (status) json_decref(facts);
     if (!status && !(*file = file_of(&p, facts))) status = tw_fail_no_memory(diag);
     free(p.cases);
     return status;

@@ -7,10 +7,6 @@
 #include "support/fail.h"
 
 #define TRIPLE "target triple = \"amdgcn-amd-amdhsa\"\n"
-#define EACH_ARCH(a)               \
-    unsigned a = TW_ARCH_NONE + 1; \
-    a < TW_ARCH_COUNT;             \
-    a++
 
 /* Compiles `text`; the output stays empty where the compiler does not take it. */
 static tw_status compile(const probe *p, probe_step step, unsigned arch, const char *text, tw_strbuf *output,
@@ -24,7 +20,7 @@ static tw_status compile(const probe *p, probe_step step, unsigned arch, const c
 
 static json_t *by_target(void) {
     json_t *all = json_object();
-    for (EACH_ARCH(a))
+    for (unsigned a = 1; a < TW_ARCH_COUNT; a++)
         json_object_set_new(all, tw_arch_get((tw_arch)a)->name,
                             json_string(tw_measured_word(TW_MEASURED_TARGET_UNSUPPORTED)));
     return all;
@@ -47,7 +43,7 @@ static tw_status data_layout(const probe *p, json_t *facts, tw_strbuf *output, t
 static tw_status bfloat(const probe *p, json_t *facts, tw_strbuf *output, tw_diag *diag) {
     json_t *all = by_target();
     tw_status status = TW_OK;
-    for (EACH_ARCH(a)) {
+    for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
         if (!p->served[a] || status) continue;
         status = compile(p, PROBE_ASSEMBLY, a,
                          TRIPLE "define amdgpu_kernel void @k(ptr addrspace(1) %p) {\n"
@@ -132,7 +128,7 @@ static tw_status atomics(const probe *p, const char *fact, const char *type, jso
     tw_strbuf_init(&text, NULL);
     write_atomics(&text, type);
     tw_status status = text.failed ? tw_fail_no_memory(diag) : TW_OK;
-    for (EACH_ARCH(a)) {
+    for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
         if (!p->served[a] || status) continue;
         status = compile(p, PROBE_ASSEMBLY, a, tw_strbuf_text(&text), output, diag);
         json_object_set_new(all, tw_arch_get((tw_arch)a)->name,
@@ -249,7 +245,7 @@ static tw_status attributes(const probe *p, json_t *facts, tw_strbuf *output, tw
     tw_strbuf_init(&text, NULL);
     write_unused(&text, tw_flavor_info_get(p->set->flavor));
     tw_status status = text.failed ? tw_fail_no_memory(diag) : TW_OK;
-    for (EACH_ARCH(a))
+    for (unsigned a = 1; a < TW_ARCH_COUNT; a++)
         if (p->served[a] && !status)
             status = attributes_for(p, a, tw_strbuf_text(&text), effects, output, diag);
     tw_strbuf_free(&text);

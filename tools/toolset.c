@@ -90,11 +90,9 @@ static tw_status read_version(toolset *set, tw_diag *diag) {
     return status;
 }
 
-tw_status toolset_find(const char *name, toolset *out, tw_diag *diag) {
-    *out = (toolset){0};
-    tw_status status = tw_flavor_parse(name, &out->flavor, diag);
-    if (status) return status;
-    name = tw_flavor_name(out->flavor);
+tw_status toolset_find(tw_flavor flavor, toolset *out, tw_diag *diag) {
+    const char *name = tw_flavor_name(flavor);
+    *out = (toolset){.flavor = flavor};
     if (!in_cache(out, name) && !installed(out))
         return tw_fail(
             diag, TW_ERR_NOT_FOUND,

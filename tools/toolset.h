@@ -12,7 +12,7 @@ typedef struct toolset {
     char version[288]; /* "LLVM 21.1.8, Debian package llvm-toolchain-21 1:21.1.8-2" */
 } toolset;
 
-/* `name` is a flavor's. TW_ERR_NOT_FOUND where the set is not there. */
-tw_status toolset_find(const char *name, toolset *out, tw_diag *diag);
+/* TW_ERR_NOT_FOUND where the set is not there. */
+tw_status toolset_find(tw_flavor flavor, toolset *out, tw_diag *diag);
 
 #endif

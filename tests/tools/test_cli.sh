@@ -25,7 +25,7 @@ expect no_command 2 'Usage: tilewright COMMAND' "$tilewright"
 expect help 0 'emit-ir' "$tilewright" --help
 expect version 0 '^tilewright [0-9]' "$tilewright" --version
 expect unknown_command 2 "no command 'frob'" "$tilewright" frob
-for command in list arch emit-ir compile run exec replay golden identity cache bench; do
+for command in list arch intrinsics emit-ir compile run exec replay golden identity cache bench; do
     expect "help_$command" 0 'Usage: tilewright' "$tilewright" "$command" --help
     expect "bad_option_$command" 2 'frobnicate' "$tilewright" "$command" --frobnicate
 done
@@ -34,6 +34,16 @@ expect arch_all 0 '^gfx1250 ' "$tilewright" arch
 expect arch_one 0 'vgpr budget' "$tilewright" arch gfx90a:xnack-
 expect arch_json 0 '"lds_bytes": 163840' "$tilewright" arch gfx950 --json
 expect arch_bad 2 'gfx9999' "$tilewright" arch gfx9999
+expect intrinsics 0 '^READLANE +llvm.amdgcn.readlane' "$tilewright" intrinsics --flavor llvm22
+expect intrinsics_json 0 '"gfx1250": "ok"' "$tilewright" intrinsics --flavor llvm22 --json
+expect intrinsics_bad_flavor 2 'flavor must be one of .* \(got llvm18\)' "$tilewright" intrinsics --flavor llvm18
+expect intrinsics_bad_set 2 'flavor must be one of .* \(got gcc\)' "$tilewright" intrinsics --probe gcc
+expect intrinsics_nowhere 1 '/nonexistent: No such file' "$tilewright" intrinsics --probe llvm22 --dir /nonexistent
+expect intrinsics_no_file 1 'intrinsics.llvm22.json: No such file' "$tilewright" intrinsics --check llvm22 --dir "$root"
+expect intrinsics_two 2 'not two of them' "$tilewright" intrinsics --probe llvm22 --markdown
+expect intrinsics_jobs_alone 2 'jobs goes with --probe and --check' "$tilewright" intrinsics --jobs 2
+expect intrinsics_flavor_twice 2 'flavor goes with the table alone' "$tilewright" intrinsics --check llvm22 --flavor llvm22
+expect intrinsics_argument 2 'no arguments are taken \(got llvm22\)' "$tilewright" intrinsics llvm22
 expect list 0 'direct_wgrad_depthwise' "$tilewright" list
 expect list_keys 0 '^r_split' "$tilewright" list direct_wgrad_depthwise
 expect list_unknown 2 "no instance is called 'nothing'" "$tilewright" list nothing
@@ -51,6 +61,8 @@ expect list_compile_nothing 1 'admits no such configuration' "$tilewright" list 
 expect list_compile_alone 2 'compile goes with --grid' "$tilewright" list --compile
 expect list_jobs_alone 2 'jobs goes with --compile' "$tilewright" list --grid direct_wgrad_reduce --jobs 2
 expect list_jobs_zero 2 'jobs must be 1..256 \(got 0\)' "$tilewright" list --grid direct_wgrad_reduce --compile --jobs 0
+expect list_grid_problem_word 1 'a word must name a field of the spec, .* \(got n=4\)' "$tilewright" list --grid direct_wgrad_depthwise n=4
+expect list_grid_nothing 0 '^note: the target admits no such configuration' "$tilewright" list --grid direct_wgrad_mfma --arch gfx1250
 expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce direct_wgrad_mfma
 
 # shellcheck disable=SC2086
@@ -108,6 +120,10 @@ expect golden_execute_nothing 1 'nothing was compiled' "$tilewright" golden --ex
 expect golden_execute_record_part 2 'arch does not go with it' "$tilewright" golden --execute --record --arch gfx1201
 expect golden_execute_no_tools 1 'must hold the program opt \(got /nonexistent\)' "$tilewright" golden --execute --dir "$source/golden" --compiler tools:/nonexistent
 expect golden_jobs 2 'must be 1..64 \(got 0\)' "$tilewright" golden --execute --jobs 0
+for option in --jobs=2 --arch=gfx1201 --compiler=llvm; do
+    expect "golden_alone${option%=*}" 2 "${option%=*} goes with --execute" "$tilewright" golden $option
+done
+expect bench_word 2 'or an instance .got parse.' "$tilewright" bench parse
 expect golden_table 0 '^\| gfx1250 \|' "$tilewright" golden --table --dir "$source/golden"
 expect golden_table_alone 2 'only --dir goes with it' "$tilewright" golden --table --record
 expect golden_table_nothing 1 'No such file' "$tilewright" golden --table --dir "$root"
@@ -176,6 +192,13 @@ expect golden_shown_unknown 1 'no golden has this name' "$tilewright" golden --c
 sed -i '1s/^./z/' "$root/golden/hashes.txt"
 expect golden_edited 1 'record them together' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
 expect identity 0 '^threads +passed' "$tilewright" identity --dir "$source/golden" --filter reduce --arch gfx1201
+mkdir "$root/fresh"
+grep -m 1 '^direct_wgrad_reduce ' "$source/golden/pins.txt" >"$root/fresh/pins.txt"
+expect golden_execute_record_fresh 0 '^record +written' "$tilewright" golden --execute --record --dir "$root/fresh"
+expect golden_execute_fresh 0 '^record +compared' "$tilewright" golden --execute --dir "$root/fresh"
+expect identity_fresh 0 '^baseline +passed +[1-9]' "$tilewright" identity --dir "$root/fresh"
+rm -rf "$root/fresh/identity" && : >"$root/fresh/identity"
+expect identity_record_nowhere 1 'fresh/identity' "$tilewright" identity --record --dir "$root/fresh"
 expect identity_record_part 2 'arch does not go with it' "$tilewright" identity --dir "$root/golden" --record --arch gfx1201
 expect identity_record_filter 2 'filter does not go with it' "$tilewright" identity --dir "$root/golden" --record --filter reduce
 rm "$root/golden/accumulate.tir"
