@@ -1,4 +1,4 @@
-/* Compilers: LLVM IR text to a code object, in this process. */
+/* Compilers: LLVM IR text to a code object, by libraries in this process or by programs. */
 #ifndef TW_JIT_COMPILER_H
 #define TW_JIT_COMPILER_H
 
@@ -24,11 +24,15 @@ typedef enum tw_compiler_kind {
 /* May be shared by threads; compiles from several threads run at once. */
 typedef struct tw_compiler tw_compiler;
 
-/* TW_ERR_NOT_FOUND where the library that was asked for cannot be opened. TW_COMPILER_AUTO always has LLVM.
+/* On success *out belongs to the caller: tw_compiler_close. TW_ERR_NOT_FOUND where the library that was asked
+ * for cannot be opened, TW_ERR_USAGE for a kind that is opened by a path. TW_COMPILER_AUTO always has LLVM.
  */
 TW_API tw_status tw_compiler_open(tw_compiler_kind kind, tw_compiler **out, tw_diag *diag);
 /* One that is at hand under a name: TW_COMPILER_COMGR with the path of its library, TW_COMPILER_TOOLS with
- * the folder of its programs. Several of them may be open in one process. */
+ * the folder of its programs. Several of them may be open in one process. `path` need not live longer than
+ * the call; a relative one of a folder is looked up at each compile. TW_ERR_NOT_FOUND where the library
+ * cannot be opened, where a program is missing or does not tell its release, and where there is no flavor for
+ * it. */
 TW_API tw_status tw_compiler_open_path(tw_compiler_kind kind, const char *path, tw_compiler **out,
                                        tw_diag *diag);
 TW_API void tw_compiler_close(tw_compiler *compiler); /* NULL is fine; no compile may be under way */
