@@ -116,7 +116,7 @@ static void all_steps(sc_gen *g) {
     sc_step step = step_at(g, first);
     tw_sc_load(g, &step);
     step = next_step(g, step);
-    carried z, next;
+    carried z = {.count = 0}, next = {.count = 0};
     pack(g, &z, &step, buffer);
     tw_value by = tw_i32(b, 1);
     tw_for_begin(b, g->zero, g->steps, by, z.count, z.values, next.values);

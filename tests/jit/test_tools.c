@@ -366,7 +366,7 @@ static void real_tools_give_the_bytes_of_this_process(void **state) {
     assert_string_equal(choice.identity, "llvm " LLVM_VERSION " tools");
     static const char *const targets[] = {"gfx90a:sramecc+:xnack-", "gfx1100", "gfx1250"};
     for (size_t i = 0; i < 3; i++) {
-        tw_code_object *a, *b;
+        tw_code_object *a = NULL, *b = NULL;
         const char *text = KERNEL_TWO_WITH_VARIABLES;
         if (tw_compile_llvm_ir(tools, text, strlen(text), target_of(targets[i]), NULL, &a, diag) ||
             tw_compile_llvm_ir(llvm, text, strlen(text), target_of(targets[i]), NULL, &b, diag))
