@@ -309,10 +309,9 @@ KERNEL WORKGROUP(32) void monitored_loads(i32 *out, i32 *in) {
     o[7] = d, o[8] = e.x, o[9] = e.y, o[10] = f.x, o[11] = f.y, o[12] = f.z, o[13] = f.w;
 }
 
-/* Banks of VGPRs, set in three ways: each shows in MODE and in what registers are named. */
+/* Banks of VGPRs, set in three ways: each shows in MODE and in what registers are named. A kernel that wants one wave a
+ * SIMD has v296, whatever it uses. */
 KERNEL __attribute__((amdgpu_flat_work_group_size(32, 32), amdgpu_waves_per_eu(1, 1))) void banks(i32 *out, i32 field) {
-    i32x32 a, b, c, d, e, f, g, h, k, l; /* alive, so that the wave has v296 */
-    __asm__ volatile("" : "=v"(a), "=v"(b), "=v"(c), "=v"(d), "=v"(e), "=v"(f), "=v"(g), "=v"(h), "=v"(k), "=v"(l));
     i32 mode, by_literal, by_register, low;
     __asm__ volatile("s_set_vgpr_msb 0x93\n s_getreg_b32 %0, hwreg(HW_REG_WAVE_MODE, 12, 8)\n s_set_vgpr_msb 0\n"
                      "v_mov_b32 v40, 5\n s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 0, 2), 0x1000\n"
@@ -321,7 +320,6 @@ KERNEL __attribute__((amdgpu_flat_work_group_size(32, 32), amdgpu_waves_per_eu(1
                      : "=&s"(mode), "=&{v41}"(by_literal), "=&{v42}"(by_register), "=&{v43}"(low)
                      : "s"(field)
                      : "v40");
-    __asm__ volatile("" : : "v"(a), "v"(b), "v"(c), "v"(d), "v"(e), "v"(f), "v"(g), "v"(h), "v"(k), "v"(l));
     i32 *o = out + 4 * THREAD;
     o[0] = mode, o[1] = by_literal, o[2] = by_register, o[3] = low;
 }
