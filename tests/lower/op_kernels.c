@@ -56,8 +56,9 @@ const char *op_kernels_name(size_t index) { return kernels[index].name; }
 
 bool op_kernels_settled(size_t index) { return kernels[index].settled; }
 
-bool op_kernels_survive(size_t index, tw_flavor flavor) {
-    return flavor != TW_FLAVOR_LLVM15 || kernels[index].build != build_copies;
+bool op_kernels_served(size_t index, tw_flavor flavor, tw_arch arch) {
+    return flavor != TW_FLAVOR_LLVM15 || kernels[index].build != build_copies ||
+           !(tw_arch_get(arch)->features & TW_ARCH_HAS_LDS_DMA);
 }
 
 tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how,

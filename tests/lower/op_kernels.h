@@ -16,8 +16,8 @@ typedef enum op_kernels_how {
 
 /* Interpreter and emulator must agree on every bit: all but divisions by 0. */
 bool op_kernels_settled(size_t index);
-/* False where the release ends on the kernel (docs/llvm-bugs.md). */
-bool op_kernels_survive(size_t index, tw_flavor flavor);
+/* False where the lowerer refuses an op of the kernel for the release and target. */
+bool op_kernels_served(size_t index, tw_flavor flavor, tw_arch arch);
 /* The kernel at `index` for `target`: what the target lacks is left out. `how`: bits of op_kernels_how.
  * `*elements` (may be NULL): what each buffer must hold. NULL on error. */
 tw_kernel *op_kernels_build(tw_context *ctx, tw_target target, size_t index, unsigned how,

@@ -44,6 +44,17 @@ static void intrinsics_have_one_row(void **state) {
     }
 }
 
+static void assert_refused(const tw_kernel *kernel, tw_flavor flavor, tw_status status, const char *text) {
+    tw_diag *diag = tw_diag_new(NULL);
+    char *output = (char *)1;
+    size_t length = 1;
+    assert_int_equal(tw_lower(kernel, flavor, &output, &length, diag), status);
+    assert_null(output);
+    assert_int_equal(length, 0);
+    assert_string_equal(tw_diag_first_error(diag), text);
+    tw_diag_free(diag);
+}
+
 static void every_op_lowers_for_every_flavor(void **state) {
     (void)state;
     for (size_t t = 0; t < lower_target_count; t++) {
@@ -55,6 +66,13 @@ static void every_op_lowers_for_every_flavor(void **state) {
             for (size_t f = 0; tw_flavor_at(f); f++) {
                 if (tw_flavor_serves(tw_flavor_at(f), target, NULL)) continue;
                 size_t length;
+                if (!op_kernels_served(i, tw_flavor_at(f), target.arch)) {
+                    assert_refused(
+                        kernel, tw_flavor_at(f), TW_ERR_UNSUPPORTED,
+                        "tile.global_load_to_lds: llvm.amdgcn.global.load.lds must exist for gfx90a "
+                        "in the flavor (got llvm15, for which it is not used)");
+                    continue;
+                }
                 char *text = lower_text(kernel, tw_flavor_at(f), &length);
                 assert_int_equal(strlen(text), length);
                 assert_null(strstr(text, "%!")); /* a directive that the writer does not know ends the text */
@@ -97,17 +115,6 @@ static void every_op_stands_in_a_settled_kernel(void **state) {
 }
 
 /* ---- refusals ---- */
-
-static void assert_refused(const tw_kernel *kernel, tw_flavor flavor, tw_status status, const char *text) {
-    tw_diag *diag = tw_diag_new(NULL);
-    char *output = (char *)1;
-    size_t length = 1;
-    assert_int_equal(tw_lower(kernel, flavor, &output, &length, diag), status);
-    assert_null(output);
-    assert_int_equal(length, 0);
-    assert_string_equal(tw_diag_first_error(diag), text);
-    tw_diag_free(diag);
-}
 
 static tw_kernel *kernel_unverified(tw_context *ctx, const char *text) {
     tw_kernel *kernel;

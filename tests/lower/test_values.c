@@ -242,8 +242,8 @@ static void computes(void **state) {
         print_message("%s: there is no such compiler\n", j->name);
         skip();
     }
-    if (!op_kernels_survive(j->kernel, l->flavor)) {
-        print_message("%s: the compiler does not survive it, see docs/llvm-bugs.md\n", j->name);
+    if (!op_kernels_served(j->kernel, l->flavor, target_named(l->target).arch)) {
+        print_message("%s: the lowerer refuses it for the flavor\n", j->name);
         skip();
     }
     tw_context *ctx = tw_context_new(NULL);
