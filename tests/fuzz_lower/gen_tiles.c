@@ -170,18 +170,24 @@ static bool copy_to_lds(gen *g) {
     uint32_t each = bytes / element_bytes(scalar), rounds = 1 + gen_below(g, 2);
     gen_value arrays[2], operands[4] = {gen_buffer(g, FUZZ_IN, scalar)};
     if (!operands[0].value.id) return false;
-    for (uint32_t i = 0; i < rounds; i++) {
+    for (uint32_t i = 0; i < rounds; i++)
         if (!gen_new_array(g, scalar, g->items * each, &arrays[i])) return false;
+    bool made = true;
+    for (uint32_t i = 0; made && i < rounds; i++) {
         operands[1] = gen_maybe_wide(g, gen_index(g, FUZZ_IN_COUNT - each + 1, each, TW_DIVERGENT));
         operands[2] = arrays[i];
         operands[3] = gen_times(g, g->tid, each);
-        if (!copy(g, TW_OP_ASYNC_COPY_TO_LDS, operands, 4, bytes)) return false;
+        made = copy(g, TW_OP_ASYNC_COPY_TO_LDS, operands, 4, bytes);
     }
-    if (rounds == 2) { /* the older one first, one's own part */
+    if (made && rounds == 2) { /* the older one first, one's own part */
         const tw_type *type = tw_type_vector(scalar, each);
         gen_value own[2] = {arrays[0], gen_times(g, g->tid, each)};
-        if (!wait(g, TW_OP_ASYNC_WAIT, 1) || !known(g, gen_emit(g, TW_OP_LDS_LOAD, type, own, 2, NULL, NULL)))
-            return false;
+        made =
+            wait(g, TW_OP_ASYNC_WAIT, 1) && known(g, gen_emit(g, TW_OP_LDS_LOAD, type, own, 2, NULL, NULL));
+    }
+    if (!made) { /* what has begun must end all the same */
+        wait(g, TW_OP_ASYNC_WAIT, 0);
+        return false;
     }
     gen_ops(g, gen_below(g, 3));
     return meet_and_read(g, TW_OP_ASYNC_WAIT, arrays[rounds - 1], each, each);
