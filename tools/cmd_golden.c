@@ -235,6 +235,10 @@ static int record(const options *o, cli_goldens *made, tw_diag *diag) {
     if (status == TW_OK) status = cli_goldens_shown(o->directory, made, true, &shown, diag);
     int code = cli_finish(status, diag);
     if (code != CLI_OK) return code;
+    if (any)
+        fputs("note: code objects and results of the new text are recorded by "
+              "'tools/toolchains measure TILEWRIGHT --record'\n",
+              stderr);
     return cli_print_object(&o->output,
                             json_pack("{s:s, s:I, s:I, s:I, s:I}", "result", any ? "recorded" : "unchanged",
                                       "goldens", (json_int_t)made->count, "changed", (json_int_t)d.changed,

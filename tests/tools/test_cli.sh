@@ -194,6 +194,7 @@ expect golden_edited 1 'record them together' "$tilewright" golden --check --dir
 expect identity 0 '^threads +passed' "$tilewright" identity --dir "$source/golden" --filter reduce --arch gfx1201
 mkdir "$root/fresh"
 grep -m 1 '^direct_wgrad_reduce ' "$source/golden/pins.txt" >"$root/fresh/pins.txt"
+expect golden_record_fresh 0 "^note: .*'tools/toolchains measure TILEWRIGHT --record'" "$tilewright" golden --record --dir "$root/fresh"
 expect golden_execute_record_fresh 0 '^record +written' "$tilewright" golden --execute --record --dir "$root/fresh"
 expect golden_execute_fresh 0 '^record +compared' "$tilewright" golden --execute --dir "$root/fresh"
 expect identity_fresh 0 '^baseline +passed +[1-9]' "$tilewright" identity --dir "$root/fresh"
