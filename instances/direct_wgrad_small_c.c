@@ -23,7 +23,10 @@ static const tw_field problem_fields[] = {
 TW_FIELD_TABLE_CHECK(tw_wgrad_small_c_spec, spec_fields);
 TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
 
-enum { MAX_SLABS = 4096 }; /* that the reduction folds */
+enum {
+    MAX_SLABS = 4096, /* that the reduction folds */
+    CHUNKS_OF_ALL_BANKS = 16,
+};
 
 static bool is_power_of_2(int32_t x) { return (x & (x - 1)) == 0; }
 static int least(int a, int b) { return a < b ? a : b; }
@@ -42,10 +45,41 @@ static const tw_matrix_atom *find_atom(tw_target target, int32_t dtype) {
     return NULL;
 }
 
+/* Cycles that the first waves' stores of chunks, `vec` apart, take more than without conflicts of banks. */
+static int store_conflicts(const sc_shape *z, int vec, int deal) {
+    int cycles = 0;
+    for (int first = 0; first < z->threads && first < z->x_rows * z->x_vectors;
+         first += CHUNKS_OF_ALL_BANKS) {
+        int load[CHUNKS_OF_ALL_BANKS] = {0}, worst = 1;
+        for (int item = first; item < first + CHUNKS_OF_ALL_BANKS; item++) {
+            const int row = item / (deal * z->x_vectors) * deal + item % deal;
+            const int vector = item / deal % z->x_vectors;
+            const int bank = (row * z->x_pitch + vector * vec) % CHUNKS_OF_ALL_BANKS;
+            if (row < z->x_rows && ++load[bank] > worst) worst = load[bank];
+        }
+        cycles += worst - 1;
+    }
+    return cycles;
+}
+
+/* Neighbouring lanes are in as many rows as keep their stores in different banks, but take no more of the
+ * waves for it. */
+static void deal_x(sc_shape *z, int vec, int lanes) {
+    int least = 0;
+    for (int deal = 1; deal <= z->x_rows; deal++) {
+        const int dealt = ceil_div(z->x_rows, deal) * deal * z->x_vectors;
+        const int conflicts = store_conflicts(z, vec, deal);
+        if (ceil_div(dealt, lanes) > ceil_div(z->x_rows * z->x_vectors, lanes)) continue;
+        if (deal > 1 && conflicts >= least) continue;
+        least = conflicts;
+        z->x_deal = deal;
+        z->x_dealt = dealt;
+    }
+}
+
 /* Rows of X. The pitch is such that 16 columns of the flattened filter, which follow each other in a row and
  * go on in the next, are in different banks. */
 static void stage_x(sc_shape *z, const tw_wgrad_small_c_spec *s, int lanes) {
-    enum { CHUNKS_OF_ALL_BANKS = 16 };
     const int width = (z->unit_columns - 1) * s->stride + s->kw;
     z->x_rows = (s->rows - 1) * s->stride + z->taps_rows;
     z->x_vectors = ceil_div(width * s->channels + s->vec_x - 1, s->vec_x);
@@ -53,8 +87,9 @@ static void stage_x(sc_shape *z, const tw_wgrad_small_c_spec *s, int lanes) {
     const int past = (z->row_columns - z->x_chunks) % CHUNKS_OF_ALL_BANKS;
     z->x_pitch = z->x_chunks + (past + CHUNKS_OF_ALL_BANKS) % CHUNKS_OF_ALL_BANKS;
     z->x_rounds = ceil_div(z->x_rows, z->waves);
-    z->x_items = s->uniform_wave ? z->x_rounds * ceil_div(z->x_vectors, lanes)
-                                 : ceil_div(z->x_rows * z->x_vectors, z->threads);
+    deal_x(z, s->vec_x, lanes);
+    z->x_items =
+        s->uniform_wave ? z->x_rounds * ceil_div(z->x_vectors, lanes) : ceil_div(z->x_dealt, z->threads);
 }
 
 /* Positions of dY: units are an odd number of positions apart, those an odd number of 32 bytes. */
@@ -62,7 +97,8 @@ static void stage_dy(sc_shape *z, const tw_wgrad_small_c_spec *s) {
     z->dy_pitch = z->tile_k / SC_TILE % 2 ? z->tile_k : z->tile_k + SC_TILE;
     z->dy_unit = (s->rows * z->unit_columns + 1) * z->dy_pitch;
     z->dy_vectors = z->unit_columns * (z->tile_k / 8);
-    z->dy_items = ceil_div(z->dy_vectors, z->threads);
+    z->dy_items = s->dy_direct ? 0 : ceil_div(z->dy_vectors, z->threads);
+    z->dy_loads = s->dy_direct ? 2 * z->products * s->wave_tiles_k : SC_UNITS * s->rows * z->dy_items;
 }
 
 sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
@@ -83,16 +119,15 @@ sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
     if (z.tile_q >= z.columns) z.taps_rows = s->kh;
     stage_x(&z, s, target.wave_size);
     stage_dy(&z, s);
-    z.row_buffers = s->unit_rows * (s->rows + z.x_rounds);
+    z.row_buffers = s->unit_rows * ((s->dy_direct ? 0 : s->rows) + z.x_rounds);
     z.dy_first = z.x_rows * z.x_pitch * SC_CHUNK;
-    z.buffer = z.dy_first + SC_UNITS * z.dy_unit;
+    z.buffer = z.dy_first + (s->dy_direct ? 0 : SC_UNITS * z.dy_unit);
     z.lds_bytes = 2 * 2 * z.buffer;
     /* An estimate: sums; fragments; what is staged; places of the loads and of the fragments; addresses. */
-    const int vector = s->vec_x > 2 ? 2 : 1;
-    const int dy_loads = s->rows * z.dy_items;
-    z.vgprs = 8 * s->wave_tiles_k * s->wave_tiles_q + 8 * (s->wave_tiles_k + 2) +
-              SC_UNITS * (z.x_items * vector + 4 * dy_loads) + 4 * z.x_items + 2 * z.dy_items +
-              2 * s->wave_tiles_q + 32;
+    const int vector = s->vec_x > 2 ? s->vec_x / 2 : 1;
+    const int dy_fragments = s->dy_direct ? 0 : s->wave_tiles_k;
+    z.vgprs = 8 * s->wave_tiles_k * s->wave_tiles_q + 8 * (dy_fragments + 2) + SC_UNITS * z.x_items * vector +
+              4 * z.dy_loads + 4 * z.x_items + 2 * z.dy_items + 2 * s->wave_tiles_q + 32;
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
     z.vgpr_cap = z.waves > 8 ? 256 : 512;
     z.vgpr_limit = least(budget, z.vgpr_cap);

@@ -68,70 +68,94 @@ static sc_step next_step(sc_gen *g, sc_step at) {
     return next;
 }
 
-/* What the loop carries: the sums, what waits in registers, the next step, the buffer. */
-enum { STATE = 4, CARRIED = SC_MAX_SUMS + 2 * SC_MAX_ITEMS * SC_UNITS + STATE };
+/* What the loop carries: the sums, what waits in registers, where the lanes read, the rest. */
+typedef struct loop_state {
+    sc_rest rest;    /* of the step whose data waits */
+    sc_step step;    /* the next one */
+    tw_value buffer; /* where the data goes */
+    tw_value other;  /* elements from there to the other buffer */
+} loop_state;
+
+enum { STATE = 7, CARRIED = SC_MAX_SUMS + 2 * SC_MAX_ITEMS * SC_UNITS + SC_MAX_TILES + 1 + STATE };
 
 typedef struct carried {
     tw_value values[CARRIED];
     unsigned count;
 } carried;
 
-static unsigned counts(const sc_gen *g, unsigned *x, unsigned *dy) {
-    *x = (unsigned)(g->shape.x_items * SC_UNITS);
-    *dy = (unsigned)(g->spec->rows * g->shape.dy_items * SC_UNITS);
-    return (unsigned)(g->spec->wave_tiles_k * g->spec->wave_tiles_q);
+static void put(carried *z, const tw_value *values, int count) {
+    memcpy(z->values + z->count, values, sizeof *values * (size_t)count);
+    z->count += (unsigned)count;
 }
 
-static void pack(const sc_gen *g, carried *z, const sc_step *step, tw_value buffer) {
-    unsigned x, dy;
-    const unsigned sums = counts(g, &x, &dy);
-    tw_value *at = z->values;
-    memcpy(at, g->sums, sums * sizeof *at);
-    memcpy(at += sums, g->x_values, x * sizeof *at);
-    memcpy(at += x, g->dy_values, dy * sizeof *at);
-    const tw_value state[STATE] = {step->image, step->row, step->column, buffer};
-    memcpy(at += dy, state, sizeof state);
-    z->count = sums + x + dy + STATE;
+static void take(carried *z, tw_value *values, int count) {
+    memcpy(values, z->values + z->count, sizeof *values * (size_t)count);
+    z->count += (unsigned)count;
 }
 
-static void unpack(sc_gen *g, const carried *z, sc_step *step, tw_value *buffer) {
-    unsigned x, dy;
-    const unsigned sums = counts(g, &x, &dy);
-    const tw_value *at = z->values;
-    memcpy(g->sums, at, sums * sizeof *at);
-    memcpy(g->x_values, at += sums, x * sizeof *at);
-    memcpy(g->dy_values, at += x, dy * sizeof *at);
-    at += dy;
-    *step = (sc_step){at[0], at[1], at[2]};
-    *buffer = at[3];
+/* What `move`, one of the two above, does with all that is carried. */
+#define MOVE_ALL(move, g, z, state)                                           \
+    do {                                                                      \
+        (z)->count = 0;                                                       \
+        move(z, (g)->sums, (g)->spec->wave_tiles_k *(g)->spec->wave_tiles_q); \
+        move(z, (g)->x_values, (g)->shape.x_items *SC_UNITS);                 \
+        move(z, (g)->dy_values, (g)->shape.dy_loads);                         \
+        move(z, (g)->lane_x, (g)->spec->wave_tiles_q);                        \
+        move(z, &(g)->lane_dy, 1);                                            \
+        move(z, (state), STATE);                                              \
+    } while (0)
+
+static void pack(sc_gen *g, carried *z, const loop_state *at) {
+    const tw_value state[STATE] = {at->rest.rows,   at->rest.columns, at->step.image, at->step.row,
+                                   at->step.column, at->buffer,       at->other};
+    MOVE_ALL(put, g, z, state);
+}
+
+static void unpack(sc_gen *g, carried *z, loop_state *at) {
+    tw_value state[STATE];
+    MOVE_ALL(take, g, z, state);
+    *at = (loop_state){{state[0], state[1]}, {state[2], state[3], state[4]}, state[5], state[6]};
 }
 
 /* The data of a step waits in registers: it is stored to one of two buffers, the next step's loads begin, and
  * its products are made. One barrier a step is enough: before a wave stores to a buffer again, all waves have
  * met behind the products that used it. Nobody multiplies what is loaded behind the last step. */
+static void one_step(sc_gen *g, loop_state *at) {
+    tw_builder *b = g->b;
+    tw_sc_store(g, at->buffer);
+    tw_barrier(b, TW_FENCE_LDS);
+    tw_sc_load(g, &at->step);
+    if (g->spec->dy_direct) tw_sc_clear_outside(g, &at->rest);
+    tw_sc_multiply(g, &at->step);
+    tw_sc_move_lanes(g, at->other);
+    at->buffer = tw_add(b, at->buffer, at->other);
+    at->other = tw_sub(b, g->zero, at->other);
+    at->rest = tw_sc_rest_of(g, &at->step);
+    at->step = next_step(g, at->step);
+}
+
 static void all_steps(sc_gen *g) {
     tw_builder *b = g->b;
-    tw_value share = tw_workgroup_id(b, 2), buffer = g->zero;
+    tw_value share = tw_workgroup_id(b, 2);
     tw_value first = tw_mul(b, share, g->steps);
-    sc_step step = step_at(g, first);
-    tw_sc_load(g, &step);
-    step = next_step(g, step);
+    loop_state at = {.step = step_at(g, first), .buffer = g->zero};
+    at.other = tw_i32(b, g->shape.buffer);
+    if (g->spec->dy_direct)
+        tw_sc_load_first(g, &at.step);
+    else
+        tw_sc_load(g, &at.step);
+    at.rest = tw_sc_rest_of(g, &at.step);
+    at.step = next_step(g, at.step);
     carried z = {.count = 0}, next = {.count = 0};
-    pack(g, &z, &step, buffer);
+    pack(g, &z, &at);
     tw_value by = tw_i32(b, 1);
     tw_for_begin(b, g->zero, g->steps, by, z.count, z.values, next.values);
     tw_for_unroll(b, 1);
-    unpack(g, &next, &step, &buffer);
-    tw_sc_store(g, buffer);
-    tw_barrier(b, TW_FENCE_LDS);
-    tw_sc_load(g, &step);
-    step = next_step(g, step);
-    tw_sc_multiply(g, buffer);
-    tw_value other = tw_i32(b, g->shape.buffer);
-    buffer = tw_sub(b, other, buffer);
-    pack(g, &next, &step, buffer);
+    unpack(g, &next, &at);
+    one_step(g, &at);
+    pack(g, &next, &at);
     tw_for_end(b, next.count, next.values, z.values);
-    unpack(g, &z, &step, &buffer);
+    unpack(g, &z, &at);
 }
 
 /* As many waves as keep a wave within the registers that the shape allows it. */

@@ -38,8 +38,7 @@ static tw_value hold_column(sc_gen *g, tw_value q) {
     return tw_select(b, inside, q, g->first_q);
 }
 
-/* The wave's first product: row and column of the unit. */
-static void place_products(sc_gen *g, tw_value *row, tw_value *column) {
+void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column) {
     tw_builder *b = g->b;
     tw_value first = tw_emit_mul(b, g->wave_p, g->shape.products);
     *row = tw_emit_udiv(b, first, g->spec->sub_steps);
@@ -52,22 +51,9 @@ static int x_row(const sc_gen *g) { return g->spec->stride * g->shape.x_pitch * 
 static int x_column(const sc_gen *g) { return g->spec->stride * g->spec->channels * SC_CHUNK; }
 static int dy_row(const sc_gen *g) { return g->shape.unit_columns * g->shape.dy_pitch; }
 
-void tw_sc_place_lanes(sc_gen *g) {
+/* Of a transposed read of dY that is staged. */
+static void place_dy(sc_gen *g, tw_value first_row, tw_value first_column) {
     tw_builder *b = g->b;
-    tw_value first_row, first_column, column;
-    place_products(g, &first_row, &first_column);
-    tw_value run = lane_run(g, &column);
-    tw_value at_run = tw_add(b, first_column, run);
-    tw_value of_row = tw_emit_mul(b, first_row, x_row(g)), of_run = tw_emit_mul(b, at_run, x_column(g));
-    tw_value first = tw_add(b, of_row, of_run);
-    tw_value wave_q = tw_add(b, g->first_q, g->wave_q);
-    for (int t = 0; t < g->spec->wave_tiles_q; t++) {
-        tw_value q = tw_add(b, wave_q, column);
-        q = tw_emit_add(b, q, t * SC_TILE);
-        q = hold_column(g, q);
-        tw_value at = place_column(g, q);
-        g->lane_x[t] = tw_add(b, at, first);
-    }
     tw_value lane = tw_lane_id(b), position, k;
     tw_lane_map_values(b, &g->shape.transposed->memory, lane, 0, &position, &k);
     tw_value half = tw_emit_udiv(b, position, SC_UNITS);
@@ -84,7 +70,29 @@ void tw_sc_place_lanes(sc_gen *g) {
     g->lane_dy = tw_emit_add(b, at, g->shape.dy_first);
 }
 
-static tw_value join(tw_builder *b, tw_value low, tw_value high) {
+void tw_sc_place_lanes(sc_gen *g) {
+    tw_builder *b = g->b;
+    tw_value first_row, first_column, column;
+    tw_sc_place_products(g, &first_row, &first_column);
+    tw_value run = lane_run(g, &column);
+    tw_value at_run = tw_add(b, first_column, run);
+    tw_value of_row = tw_emit_mul(b, first_row, x_row(g)), of_run = tw_emit_mul(b, at_run, x_column(g));
+    tw_value first = tw_add(b, of_row, of_run);
+    tw_value wave_q = tw_add(b, g->first_q, g->wave_q);
+    for (int t = 0; t < g->spec->wave_tiles_q; t++) {
+        tw_value q = tw_add(b, wave_q, column);
+        q = tw_emit_add(b, q, t * SC_TILE);
+        q = hold_column(g, q);
+        tw_value at = place_column(g, q);
+        g->lane_x[t] = tw_add(b, at, first);
+    }
+    if (g->spec->dy_direct)
+        tw_sc_place_direct(g);
+    else
+        place_dy(g, first_row, first_column);
+}
+
+tw_value tw_sc_join(tw_builder *b, tw_value low, tw_value high) {
     int64_t lanes[2 * SC_CHUNK];
     for (int i = 0; i < 2 * SC_CHUNK; i++)
         lanes[i] = i;
@@ -98,7 +106,7 @@ static tw_value read_x(sc_gen *g, tw_value base, int element) {
     tw_value low = tw_lds_load(b, type, g->lds, at, 16);
     at = tw_emit_add(b, base, element + SC_RUNS / 2 * x_column(g));
     tw_value high = tw_lds_load(b, type, g->lds, at, 16);
-    return join(b, low, high);
+    return tw_sc_join(b, low, high);
 }
 
 static tw_value read_dy(sc_gen *g, tw_value base, int element) {
@@ -107,28 +115,52 @@ static tw_value read_dy(sc_gen *g, tw_value base, int element) {
     tw_value low = tw_lds_load_transposed(b, g->lds, at);
     at = tw_emit_add(b, base, element + SC_RUNS / 2 * g->shape.dy_pitch);
     tw_value high = tw_lds_load_transposed(b, g->lds, at);
-    return join(b, low, high);
+    return tw_sc_join(b, low, high);
 }
 
-void tw_sc_multiply(sc_gen *g, tw_value buffer) {
+void tw_sc_move_lanes(sc_gen *g, tw_value elements) {
+    for (int t = 0; t < g->spec->wave_tiles_q; t++)
+        g->lane_x[t] = tw_add(g->b, g->lane_x[t], elements);
+    if (!g->spec->dy_direct) g->lane_dy = tw_add(g->b, g->lane_dy, elements);
+}
+
+/* Without LDS for dY: addresses are ready before the products, so that none takes a register that the matrix
+ * unit still reads, for which it would have to wait. */
+static void place_next(sc_gen *g, const sc_step *next, int product, sc_place places[SC_HALVES]) {
+    enum { SCALAR_ALU = 1 << 2, LDS = 1 << 7 };
+    if (!g->spec->dy_direct) return;
+    tw_sc_place_product(g, next, product, places);
+    tw_sched_barrier(g->b, SCALAR_ALU | LDS);
+}
+
+/* Loads stay behind the products whose registers they take, and in their order. */
+static void load_next(sc_gen *g, const sc_place places[SC_HALVES], int product) {
+    enum { VECTOR_ALU = 1 << 1, SCALAR_ALU = 1 << 2, LDS = 1 << 7 };
+    if (!g->spec->dy_direct) return;
+    tw_sched_barrier(g->b, VECTOR_ALU | SCALAR_ALU | LDS);
+    tw_sc_load_product(g, places, product);
+}
+
+void tw_sc_multiply(sc_gen *g, const sc_step *next) {
     tw_builder *b = g->b;
     const tw_wgrad_small_c_spec *s = g->spec;
-    tw_value base_x[SC_MAX_TILES], dy[SC_MAX_TILES];
-    tw_value base_dy = tw_add(b, g->lane_dy, buffer);
-    for (int t = 0; t < s->wave_tiles_q; t++)
-        base_x[t] = tw_add(b, g->lane_x[t], buffer);
+    tw_value dy[SC_MAX_TILES];
+    sc_place places[SC_HALVES];
     for (int i = 0; i < g->shape.products; i++) {
         const int row = i / s->sub_steps, column = i % s->sub_steps * SC_RUNS;
+        place_next(g, next, i, places);
         const int of_dy = row * dy_row(g) + column * g->shape.dy_pitch;
         for (int t = 0; t < s->wave_tiles_k; t++)
-            dy[t] = read_dy(g, base_dy, of_dy + t * SC_TILE);
+            dy[t] =
+                s->dy_direct ? tw_sc_direct_fragment(g, i, t) : read_dy(g, g->lane_dy, of_dy + t * SC_TILE);
         for (int tq = 0; tq < s->wave_tiles_q; tq++) {
-            tw_value x = read_x(g, base_x[tq], row * x_row(g) + column * x_column(g));
+            tw_value x = read_x(g, g->lane_x[tq], row * x_row(g) + column * x_column(g));
             for (int tk = 0; tk < s->wave_tiles_k; tk++) {
                 tw_value *sum = &g->sums[tk * s->wave_tiles_q + tq];
                 *sum = tw_mma(b, g->shape.info.name, dy[tk], x, *sum);
             }
         }
+        load_next(g, places, i);
     }
 }
 

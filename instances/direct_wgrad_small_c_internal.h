@@ -9,9 +9,10 @@
 
 enum {
     SC_TILE = 16,
-    SC_UNITS = 8, /* of a step: what a lane's run of a fragment holds */
-    SC_RUNS = 4,  /* of a product */
-    SC_CHUNK = 8, /* elements of 16 bits: one of each unit */
+    SC_UNITS = 8,  /* of a step: what a lane's run of a fragment holds */
+    SC_RUNS = 4,   /* of a product */
+    SC_HALVES = 2, /* of a fragment, each a read of two runs */
+    SC_CHUNK = 8,  /* elements of 16 bits: one of each unit */
     SC_MAX_TILES = 8,
     SC_MAX_SUMS = 64, /* the register rule admits fewer */
     SC_MAX_ROWS = 4,
@@ -37,6 +38,7 @@ typedef struct sc_shape {
     int x_chunks;                /* of a row that are stored */
     int x_pitch;                 /* chunks from row to row */
     int x_vectors;               /* loads of a row */
+    int x_deal, x_dealt;         /* rows that neighbouring lanes are in; items, with those that this adds */
     int x_rounds;                /* rows of a wave, where it stages whole rows */
     int row_buffers; /* resources of a step where a wave stages whole rows: each row of dY and X has its own
                       */
@@ -45,6 +47,7 @@ typedef struct sc_shape {
     int dy_unit;     /* elements from unit to unit */
     int dy_vectors;  /* of a row of a unit */
     int dy_items;    /* of a lane, for each row and unit */
+    int dy_loads;    /* of a lane: values of a step that wait in registers */
     int dy_first, buffer; /* elements of LDS: where dY begins, and what the next buffer is away */
     int lds_bytes;
     int vgprs;                /* an estimate */
@@ -84,8 +87,11 @@ typedef struct sc_gen {
     sc_item x[SC_MAX_ITEMS], dy[SC_MAX_ITEMS];
     tw_value x_values[SC_MAX_ITEMS * SC_UNITS], dy_values[SC_MAX_ITEMS * SC_UNITS];
     tw_value lds;
-    tw_value lane_x[SC_MAX_TILES], lane_dy; /* where the lane's part of a fragment begins in a buffer */
-    tw_value sums[SC_MAX_SUMS];             /* [tile of k][tile of q] */
+    tw_value product_row, product_column; /* of the unit, where the wave's products begin */
+    tw_value lane_column, last_dy; /* without LDS: the lane's column of a half, and the last place in dY */
+    tw_value lane_x[SC_MAX_TILES],
+        lane_dy;                /* where the lane's part of a fragment is in the step's buffer, or in dY */
+    tw_value sums[SC_MAX_SUMS]; /* [tile of k][tile of q] */
 } sc_gen;
 
 tw_kernel *tw_sc_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name);
@@ -99,8 +105,35 @@ void tw_sc_store(sc_gen *g, tw_value buffer);
 
 /* Where the lanes read fragments (direct_wgrad_small_c_inner.c). */
 void tw_sc_place_lanes(sc_gen *g);
-/* Adds the products of what is staged in the buffer to the sums. */
-void tw_sc_multiply(sc_gen *g, tw_value buffer);
+/* Where the wave's products begin: row and column of the unit. */
+void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column);
+tw_value tw_sc_join(tw_builder *b, tw_value low, tw_value high);
+/* Moves the lanes' places by `elements`, to the other buffer. */
+void tw_sc_move_lanes(sc_gen *g, tw_value elements);
+/* Adds the products of what is staged in the lanes' buffer to the sums. Without LDS for dY, loads that of
+ * step `next`. */
+void tw_sc_multiply(sc_gen *g, const sc_step *next);
+/* dY without LDS (direct_wgrad_small_c_dy.c). */
+void tw_sc_place_direct(sc_gen *g);
+/* Loads what the kernel's first step needs, X too, in the order in which the loop does: what waits for X does
+ * not wait for dY. Without any product nothing is loaded. */
+void tw_sc_load_first(sc_gen *g, const sc_step *step);
+/* Where a half of a product's fragments is: uniform, and the lane's element from there. */
+typedef struct sc_place {
+    tw_value pointer, at;
+} sc_place;
+void tw_sc_place_product(sc_gen *g, const sc_step *step, int product, sc_place places[SC_HALVES]);
+/* Loads a product's fragments. */
+void tw_sc_load_product(sc_gen *g, const sc_place places[SC_HALVES], int product);
+/* How much of the image there is from a step's first position on: both uniform. */
+typedef struct sc_rest {
+    tw_value rows, columns;
+} sc_rest;
+sc_rest tw_sc_rest_of(sc_gen *g, const sc_step *step);
+/* Clears what is not in the image of that which was loaded. */
+void tw_sc_clear_outside(sc_gen *g, const sc_rest *rest);
+tw_value tw_sc_direct_fragment(sc_gen *g, int product, int tile);
+
 /* Gives the sums to the slab. */
 void tw_sc_give(sc_gen *g);
 

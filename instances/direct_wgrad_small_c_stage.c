@@ -8,6 +8,8 @@
  * What does not exist is loaded as zero: units and rows of X are the same for all lanes and get buffers that
  * end with the image or the row, or are of no bytes; elements left or right of a row of X get an offset that
  * is past any buffer. */
+#include <string.h>
+
 #include "instances/direct_wgrad_small_c_internal.h"
 
 enum { FAR = -(1 << 30) }; /* bytes left of a row: no lane's element is inside, and nothing overflows */
@@ -32,11 +34,21 @@ static void finish_x_item(sc_gen *g, sc_item *item, tw_value vector) {
 static void place_shared_item(sc_gen *g, int i) {
     tw_builder *b = g->b;
     sc_item *item = &g->x[i];
-    const int rows = g->shape.x_rows, all = rows * g->shape.x_vectors;
-    tw_value work_item = tw_workitem_id(b, 0), vector;
-    tw_value index = tw_emit_add(b, work_item, i * g->shape.threads);
-    split(b, index, g->shape.x_vectors, &item->row, &vector);
-    if ((i + 1) * g->shape.threads > all) item->active = tw_emit_compare(b, TW_SLT, index, all);
+    const sc_shape *z = &g->shape;
+    const int first = i * z->threads, lanes = g->target.wave_size;
+    tw_value work_item = tw_workitem_id(b, 0), vector, rest, block, in_block;
+    tw_value index = tw_emit_add(b, work_item, first);
+    split(b, index, z->x_deal, &rest, &in_block);
+    split(b, rest, z->x_vectors, &block, &vector);
+    tw_value before = tw_emit_mul(b, block, z->x_deal);
+    item->row = tw_add(b, before, in_block);
+    const int whole_blocks = z->x_rows / z->x_deal * z->x_deal * z->x_vectors;
+    if (first + z->threads > whole_blocks) item->active = tw_emit_compare(b, TW_SLT, item->row, z->x_rows);
+    /* Waves past the last item have nothing to load. */
+    if (first + z->threads - lanes >= z->x_dealt) {
+        tw_value wave = tw_wave_id(b);
+        item->exists = tw_emit_compare(b, TW_SLT, wave, (z->x_dealt - first + lanes - 1) / lanes);
+    }
     finish_x_item(g, item, vector);
 }
 
@@ -82,6 +94,11 @@ static void place_dy_item(sc_gen *g, int i) {
 void tw_sc_place_items(sc_gen *g) {
     tw_builder *b = g->b;
     const int channels = g->spec->channels;
+    const tw_type *element = tw_type_scalar((tw_scalar)g->spec->dtype);
+    if (g->spec->vec_x > 1) element = tw_type_vector((tw_scalar)g->spec->dtype, (unsigned)g->spec->vec_x);
+    tw_value nothing = tw_emit_zero(b, element);
+    for (int i = 0; i < g->shape.x_items * SC_UNITS; i++)
+        g->x_values[i] = nothing;
     g->row_bytes = tw_emit_mul(b, g->args.w, 2 * channels);
     tw_value pixels = tw_mul(b, g->args.h, g->args.w);
     g->image_elements = tw_emit_mul(b, pixels, channels);
@@ -129,15 +146,29 @@ static tw_value begin_of(sc_gen *g, const x_row *x, int across) {
                        across * g->shape.unit_columns * g->spec->stride * g->spec->channels * 2);
 }
 
-static tw_value load_x(sc_gen *g, tw_value rsrc, tw_value begin, tw_value offset, const sc_item *item) {
+static tw_value load_x(sc_gen *g, tw_value rsrc, tw_value voffset) {
+    const tw_scalar dtype = (tw_scalar)g->spec->dtype;
+    const unsigned vec = (unsigned)g->spec->vec_x;
+    const tw_type *type = vec == 1 ? tw_type_scalar(dtype) : tw_type_vector(dtype, vec);
+    return tw_buffer_load(g->b, type, rsrc, voffset, g->zero, 0);
+}
+
+/* Waves that have no item keep what is in the registers. */
+static void begin_loads(sc_gen *g, const sc_item *item) {
+    if (item->exists.id) tw_if_begin(g->b, item->exists);
+}
+
+static void end_loads(sc_gen *g, const sc_item *item, const tw_value *loaded, tw_value *values) {
     tw_builder *b = g->b;
-    const tw_type *scalar = tw_type_scalar((tw_scalar)g->spec->dtype);
-    const tw_type *type =
-        g->spec->vec_x == 1 ? scalar : tw_type_vector((tw_scalar)g->spec->dtype, (unsigned)g->spec->vec_x);
-    tw_value in_row = tw_add(b, item->bytes, begin), outside = tw_i32(b, INT32_MIN);
-    tw_value inside = tw_emit_is_index(b, in_row, g->row_bytes);
-    tw_value voffset = tw_select(b, inside, offset, outside);
-    return tw_buffer_load(b, type, rsrc, voffset, g->zero, 0);
+    const unsigned count = (unsigned)g->shape.across;
+    tw_value before[SC_UNITS];
+    memcpy(before, values, sizeof *values * count);
+    if (!item->exists.id) {
+        memcpy(values, loaded, sizeof *values * count);
+        return;
+    }
+    tw_if_else(b, count, loaded);
+    tw_if_end(b, count, before, values);
 }
 
 /* All rows of the units: a buffer that begins and ends with the image, and rows above it before its begin. */
@@ -151,24 +182,33 @@ static void load_shared(sc_gen *g, const x_row *x, int first_unit) {
     /* Rows that are further outside than all that is staged are as if they were just outside. */
     tw_value row = tw_emit_max(b, x->row, -g->shape.x_rows);
     row = tw_smin(b, row, g->args.h);
-    tw_value above = tw_mul(b, row, g->row_bytes);
-    for (int unit = 0; unit < g->shape.across; unit++) {
-        tw_value begin = begin_of(g, x, unit);
-        tw_value shift = tw_add(b, begin, above);
-        for (int i = 0; i < g->shape.x_items; i++) {
-            tw_value offset = tw_add(b, g->x[i].offset, shift);
-            g->x_values[i * SC_UNITS + first_unit + unit] = load_x(g, rsrc, begin, offset, &g->x[i]);
+    tw_value above = tw_mul(b, row, g->row_bytes), outside = tw_i32(b, INT32_MIN);
+    for (int i = 0; i < g->shape.x_items; i++) {
+        const sc_item *item = &g->x[i];
+        tw_value loaded[SC_UNITS];
+        begin_loads(g, item);
+        for (int unit = 0; unit < g->shape.across; unit++) {
+            tw_value begin = begin_of(g, x, unit);
+            tw_value shift = tw_add(b, begin, above);
+            tw_value in_row = tw_add(b, item->bytes, begin);
+            tw_value inside = tw_emit_is_index(b, in_row, g->row_bytes);
+            tw_value offset = tw_add(b, item->offset, shift);
+            offset = tw_select(b, inside, offset, outside);
+            loaded[unit] = load_x(g, rsrc, offset);
         }
+        end_loads(g, item, loaded, &g->x_values[i * SC_UNITS + first_unit]);
     }
 }
 
-/* One row of the units, the wave's: a buffer of the row. */
+/* One row of the units, the wave's: a buffer of the row, which what is left of it is past, too. */
 static void load_row(sc_gen *g, const x_row *x, int first_unit, int i) {
     tw_builder *b = g->b;
-    tw_value row = tw_add(b, x->row, g->x[i].row);
+    const sc_item *item = &g->x[i];
+    tw_value loaded[SC_UNITS];
+    begin_loads(g, item);
+    tw_value row = tw_add(b, x->row, item->row);
     tw_value inside = tw_emit_is_index(b, row, g->args.h);
     inside = tw_and(b, inside, x->exists);
-    if (g->x[i].exists.id) inside = tw_and(b, inside, g->x[i].exists);
     tw_value of_all = tw_emit_mad(b, row, x->image, g->args.h);
     tw_value element = tw_mul(b, of_all, g->args.w);
     element = tw_emit_mul(b, element, g->spec->channels);
@@ -177,9 +217,10 @@ static void load_row(sc_gen *g, const x_row *x, int first_unit, int i) {
     tw_value rsrc = tw_buffer_rsrc(b, pointer, bytes);
     for (int unit = 0; unit < g->shape.across; unit++) {
         tw_value begin = begin_of(g, x, unit);
-        tw_value offset = tw_add(b, g->x[i].bytes, begin);
-        g->x_values[i * SC_UNITS + first_unit + unit] = load_x(g, rsrc, begin, offset, &g->x[i]);
+        tw_value offset = tw_add(b, item->bytes, begin);
+        loaded[unit] = load_x(g, rsrc, offset);
     }
+    end_loads(g, item, loaded, &g->x_values[i * SC_UNITS + first_unit]);
 }
 
 /* Output row `r` of the units, which is `row` of the image: a buffer from the step's first column to the end
@@ -228,7 +269,7 @@ void tw_sc_load(sc_gen *g, const sc_step *step) {
             if (i) keep_order(g);
             load_row(g, &x, first_unit, i);
         }
-        for (int r = 0; r < g->spec->rows; r++) {
+        for (int r = 0; r < g->spec->rows && g->shape.dy_items; r++) {
             keep_order(g);
             tw_value row = tw_emit_add(b, first, r);
             load_dy(g, step, row, first_unit, r);

@@ -80,8 +80,8 @@ static void public_structs_keep_their_layout(void **state) {
 #include "instances/direct_wgrad_small_c.def"
     assert_string_equal(text, "kh@0 kw@4 channels@8 stride@12 dtype@16 waves_k@20 waves_q@24 waves_p@28 "
                               "wave_tiles_k@32 wave_tiles_q@36 sub_steps@40 rows@44 unit_rows@48 vec_x@52 "
-                              "uniform_wave@56 ws_replicas@60 reproducible@64 ");
-    assert_int_equal(sizeof(STRUCT), 68);
+                              "uniform_wave@56 dy_direct@60 ws_replicas@64 reproducible@68 ");
+    assert_int_equal(sizeof(STRUCT), 72);
 #undef STRUCT
     used = 0;
 #define PROBLEM_INT(name, ...) \
