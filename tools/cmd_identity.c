@@ -269,6 +269,20 @@ static void check_pin(options *o, const cli_pin *pin, tw_target target) {
         note(o, WAY_BASELINE, pin->words, name, "another code object than the recorded one");
 }
 
+/* Targets of which nothing is compared are told, so that nobody takes them for checked. */
+static void name_skipped(const options *o) {
+    for (unsigned arch = 1; arch < TW_ARCH_COUNT; arch++) {
+        const tw_arch_info *info = tw_arch_get((tw_arch)arch);
+        tw_target target = {info->arch, info->wave_size, 0, 0};
+        tw_compiler_choice choice;
+        tw_diag *why = tw_diag_new(NULL);
+        if (tw_compiler_choose(o->compiler, target, &choice, why) != TW_OK)
+            fprintf(stderr, "skipped: %s: %s\n", info->name,
+                    why ? tw_diag_first_error(why) : "out of memory");
+        tw_diag_free(why);
+    }
+}
+
 static tw_status check_all(options *o, const tw_target *only, tw_diag *diag) {
     cli_pins pins;
     tw_status status = cli_pins_read(o->directory, o->filter, &pins, diag);
@@ -339,6 +353,7 @@ int cmd_identity(int argc, char **argv) {
     if (status == TW_OK) {
         o.locale = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
         status = cli_baseline_read(o.directory, choice.identity, &o.recorded, diag);
+        if (status == TW_OK && !o.arch) name_skipped(&o);
         if (status == TW_OK) status = check_all(&o, o.arch ? &only : NULL, diag);
         if (status == TW_OK) code = report(&o, choice.identity);
         if (status == TW_OK && o.record && code == CLI_OK)

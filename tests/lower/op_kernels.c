@@ -35,7 +35,7 @@ static const struct {
     {"fp8",               build_fp8,                64,  1, 1, false, true},
     {"vectors",           build_vectors,            64,  1, 1, false, true},
     {"wave",              build_wave,               256, 1, 1, false, true},
-    {"constants",          build_constants,          64,   1, 1, false, true},
+    {"constants",         build_constants,          64,  1, 1, false, true},
     {"ids",               build_ids,                8,   8, 4, false, true},
     {"ids_flat",          build_ids,                256, 1, 1, false, true},
     {"ids_one_wave",      build_ids,                32,  1, 1, false, true},

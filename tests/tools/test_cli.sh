@@ -200,6 +200,13 @@ expect golden_execute_fresh 0 '^record +compared' "$tilewright" golden --execute
 expect identity_fresh 0 '^baseline +passed +[1-9]' "$tilewright" identity --dir "$root/fresh"
 rm -rf "$root/fresh/identity" && : >"$root/fresh/identity"
 expect identity_record_nowhere 1 'fresh/identity' "$tilewright" identity --record --dir "$root/fresh"
+# Tools of a release that has not all targets, and that compile nothing.
+mkdir "$root/old"
+for tool in "opt LLVM version" "llc LLVM version" "ld.lld LLD"; do
+    printf '#!/bin/sh\necho "%s 19.1.7"\n' "${tool#* }" >"$root/old/${tool%% *}"
+    chmod +x "$root/old/${tool%% *}"
+done
+expect identity_skipped 1 '^skipped: gfx1250: gfx1250 needs llvm22 or later \(got llvm19\)' "$tilewright" identity --compiler "tools:$root/old" --dir "$source/golden" --filter r_split=2
 expect identity_record_part 2 'arch does not go with it' "$tilewright" identity --dir "$root/golden" --record --arch gfx1201
 expect identity_record_filter 2 'filter does not go with it' "$tilewright" identity --dir "$root/golden" --record --filter reduce
 rm "$root/golden/accumulate.tir"
