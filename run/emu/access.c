@@ -8,7 +8,7 @@
 bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment) {
     if (address % alignment == 0) return true;
     if (w->launch->check_alignment)
-        tw_emu_report(w, lane, "misaligned access to 0x%llx: not a multiple of %u",
+        tw_emu_report(w, lane, EMU_REPORT_MISALIGNED, "misaligned access to 0x%llx: not a multiple of %u",
                       (unsigned long long)address, alignment);
     return false;
 }
@@ -30,13 +30,14 @@ bool tw_emu_place_global_slow(tw_emu_wave *w, int lane, uint64_t address, unsign
     if (!b) {
         char where[256];
         tw_emu_describe_address(w->launch->memory, address, where, sizeof where);
-        tw_emu_report(w, lane, "%s of %u bytes out of bounds: 0x%llx is %s", intent_name(intent), bytes,
-                      (unsigned long long)address, where);
+        tw_emu_report(w, lane, EMU_REPORT_OUT_OF_BOUNDS, "%s of %u bytes out of bounds: 0x%llx is %s",
+                      intent_name(intent), bytes, (unsigned long long)address, where);
         return false;
     }
     if (intent != EMU_READS && b->read_only) {
-        tw_emu_report(w, lane, "%s of %u bytes at 0x%llx into '%s', which kernels may only read",
-                      intent_name(intent), bytes, (unsigned long long)address, b->name);
+        tw_emu_report(w, lane, EMU_REPORT_READ_ONLY,
+                      "%s of %u bytes at 0x%llx into '%s', which kernels may only read", intent_name(intent),
+                      bytes, (unsigned long long)address, b->name);
         return false;
     }
     if (!aligned(w, lane, address, bytes, intent)) return false;
@@ -53,7 +54,8 @@ bool tw_emu_place_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes,
                       emu_place *out) {
     emu_group *g = w->group;
     if (bytes > g->lds_bytes || offset > g->lds_bytes - bytes) {
-        tw_emu_report(w, lane, "%s of %u bytes out of bounds: byte %u of LDS, of which the workgroup has %u",
+        tw_emu_report(w, lane, EMU_REPORT_OUT_OF_BOUNDS,
+                      "%s of %u bytes out of bounds: byte %u of LDS, of which the workgroup has %u",
                       intent_name(intent), bytes, offset, g->lds_bytes);
         return false;
     }
@@ -74,7 +76,7 @@ bool tw_emu_place_scratch(tw_emu_wave *w, int lane, uint32_t offset, unsigned by
                           emu_place *out) {
     uint32_t limit = w->launch->scratch_bytes;
     if (bytes > limit || offset > limit - bytes || !w->launch->scratch) {
-        tw_emu_report(w, lane,
+        tw_emu_report(w, lane, EMU_REPORT_OUT_OF_BOUNDS,
                       "%s of %u bytes out of bounds: byte %u of scratch, of which a work-item has %u",
                       intent_name(intent), bytes, offset, limit);
         return false;

@@ -14,6 +14,21 @@ static uint32_t add_bf16s(uint32_t old, uint32_t data) {
     return lo | hi << 16;
 }
 
+/* A barrier in LDS: arrivals that are still to come after the next one in bits 28:0, the phase in 31:29, what
+ * the count begins with in 60:32. The arrival that finds no other to come takes one from the phase (as a
+ * borrow would) and starts the count again (CDNA5 ISA; Triton's lowering of its barriers for gfx1250). */
+static uint64_t arrive(uint64_t old, uint64_t count) {
+    enum { COUNT_BITS = 29 };
+    const uint32_t mask = (1u << COUNT_BITS) - 1;
+    uint32_t pending = (uint32_t)old & mask, phase = (uint32_t)old >> COUNT_BITS, n = (uint32_t)count;
+    uint32_t next = pending - n;
+    if (n > pending) {
+        next += ((uint32_t)(old >> 32) & mask) + 1;
+        phase--;
+    }
+    return (old >> 32 << 32) | (uint32_t)(phase << COUNT_BITS) | (next & mask);
+}
+
 uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, uint64_t data,
                               uint64_t other) {
     bool wide = bytes == 8;
@@ -52,6 +67,7 @@ uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, 
     case EMU_ATOMIC_MAX_F64: return f64_bits(max_number64(as_f64(old), as_f64(data)));
     case EMU_ATOMIC_PK_ADD_F16: return add_halves((uint32_t)old, (uint32_t)data);
     case EMU_ATOMIC_PK_ADD_BF16: return add_bf16s((uint32_t)old, (uint32_t)data);
+    case EMU_ATOMIC_ARRIVE: return arrive(old, data);
     }
     return old;
 }

@@ -32,7 +32,7 @@ static void wait_for(tw_emu_wave *w, int barrier) {
 
 static void report_skipped(tw_emu_wave *w) {
     const emu_group *g = w->group;
-    tw_emu_report(w, -1, "a barrier that %u of the workgroup's %u waves skipped",
+    tw_emu_report(w, -1, EMU_REPORT_BARRIER_SKIPPED, "a barrier that %u of the workgroup's %u waves skipped",
                   g->wave_count - live_waves(g), g->wave_count);
 }
 
@@ -66,7 +66,8 @@ void tw_emu_barrier_wave_ended(tw_emu_wave *w) {
     emu_group *g = w->group;
     uint32_t live = live_waves(g);
     if (w->barrier_signalled)
-        tw_emu_report(w, -1, "the wave ends between the signal of a barrier and the wait for it");
+        tw_emu_report(w, -1, EMU_REPORT_BARRIER_MISUSE,
+                      "the wave ends between the signal of a barrier and the wait for it");
     /* Barriers do not wait for it any more. */
     tw_emu_lds_race_signal(w, g->barrier_clock);
     if (!live || g->arrived < live) return;
@@ -82,7 +83,8 @@ void tw_emu_barrier_stuck(emu_group *g) {
     for (uint32_t k = 0; k < g->wave_count; k++) {
         tw_emu_wave *w = &g->waves[k];
         if (w->state != EMU_WAVE_BARRIER) continue;
-        tw_emu_fatal(w, -1, "the wave waits for ever: nobody is left to signal barrier %d", w->waits_for);
+        tw_emu_fatal(w, -1, EMU_REPORT_BARRIER_STUCK,
+                     "the wave waits for ever: nobody is left to signal barrier %d", w->waits_for);
         return;
     }
 }
@@ -100,19 +102,19 @@ static bool read_operand(tw_emu_wave *w, const emu_inst *i, named_operand *out) 
     uint32_t v = (uint32_t)tw_emu_scalar_read(w, &i->s[0], &unknown);
     bool m0 = i->s[0].kind == EMU_OPERAND_SGPR;
     if (unknown) {
-        tw_emu_fatal(w, -1, "a barrier's number is made of bits that nobody wrote");
+        tw_emu_fatal(w, -1, EMU_REPORT_UNINITIALISED, "a barrier's number is made of bits that nobody wrote");
         return false;
     }
     out->id = m0 ? (int)(v & 0x3f) : (int16_t)v;
     out->count = m0 ? v >> 16 & 0x7f : 0;
     bool named = w->launch->isa == TW_ISA_GFX1250 && out->id >= 0 && out->id <= EMU_NAMED_BARRIERS;
     if (!named && out->id != WORKGROUP && (out->id != CLUSTER || w->launch->isa != TW_ISA_GFX1250)) {
-        tw_emu_fatal(w, -1, "the emulator does not know this barrier (got %d)", out->id);
+        tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN, "the emulator does not know this barrier (got %d)", out->id);
         return false;
     }
     if (out->id > 0 && (uint32_t)out->id > w->launch->named_barriers) {
-        tw_emu_report(w, -1, "barrier %d, where the kernel has %u named barriers", out->id,
-                      w->launch->named_barriers);
+        tw_emu_report(w, -1, EMU_REPORT_BARRIER_MISUSE, "barrier %d, where the kernel has %u named barriers",
+                      out->id, w->launch->named_barriers);
         return false;
     }
     return true;
@@ -141,7 +143,8 @@ static void signal_named(tw_emu_wave *w, named_operand o) {
     if (o.id == NULL_BARRIER) return;
     if (o.count) b->members = o.count;
     if (!b->members) {
-        tw_emu_report(w, -1, "the signal of barrier %d, which has no members", o.id);
+        tw_emu_report(w, -1, EMU_REPORT_BARRIER_MISUSE, "the signal of barrier %d, which has no members",
+                      o.id);
         return;
     }
     tw_emu_lds_race_signal(w, b->clock);
@@ -151,7 +154,8 @@ static void signal_named(tw_emu_wave *w, named_operand o) {
 static void wait_named(tw_emu_wave *w) {
     int id = w->joined;
     if (id == NULL_BARRIER) {
-        tw_emu_report(w, -1, "a wait for a named barrier by a wave that joined none");
+        tw_emu_report(w, -1, EMU_REPORT_BARRIER_MISUSE,
+                      "a wait for a named barrier by a wave that joined none");
     } else if (!w->named_passed) {
         wait_for(w, id);
     } else {
@@ -167,7 +171,8 @@ void tw_emu_exec_barrier_init(tw_emu_wave *w, const emu_inst *i) {
     b->members = w->s[EMU_S_M0] >> 16 & 0x7f;
     b->arrived = 0;
     if (w->su[EMU_S_M0] >> 16 & 0x7f)
-        tw_emu_report(w, -1, "a barrier's members are counted by bits that nobody wrote");
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                      "a barrier's members are counted by bits that nobody wrote");
     memset(b->clock, 0, sizeof b->clock);
 }
 
@@ -231,7 +236,7 @@ void tw_emu_exec_barrier_signal(tw_emu_wave *w, const emu_inst *i) {
         return;
     }
     if (w->barrier_signalled) {
-        tw_emu_report(w, -1, "a second barrier signal without a wait between");
+        tw_emu_report(w, -1, EMU_REPORT_BARRIER_MISUSE, "a second barrier signal without a wait between");
         return;
     }
     w->barrier_signalled = true;
@@ -246,11 +251,11 @@ void tw_emu_exec_barrier_wait(tw_emu_wave *w, const emu_inst *i) {
     } else if (id == CLUSTER && w->launch->isa == TW_ISA_GFX1250) {
         wait_cluster(w);
     } else if (id != WORKGROUP && id != NULL_BARRIER) {
-        tw_emu_fatal(w, -1, "the emulator does not know this barrier (got %d)", id);
+        tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN, "the emulator does not know this barrier (got %d)", id);
     } else if (id == NULL_BARRIER) {
         return;
     } else if (!w->barrier_signalled) {
-        tw_emu_report(w, -1, "a barrier wait without a signal before");
+        tw_emu_report(w, -1, EMU_REPORT_BARRIER_MISUSE, "a barrier wait without a signal before");
     } else if (!w->barrier_passed) {
         wait_for(w, WORKGROUP);
     } else {
@@ -265,7 +270,8 @@ void tw_emu_exec_barrier_state(tw_emu_wave *w, const emu_inst *i) {
     named_operand o;
     if (!read_operand(w, i, &o)) return;
     if (o.id == CLUSTER) {
-        tw_emu_fatal(w, -1, "nothing public says what the state of the cluster's barrier is");
+        tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN,
+                     "nothing public says what the state of the cluster's barrier is");
         return;
     }
     uint32_t arrived = o.id == WORKGROUP ? g->arrived : g->named[o.id].arrived;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "run/emu/fast.h"
+#include "run/emu/poll.h"
 
 typedef struct function {
     const char *name;
@@ -25,8 +26,10 @@ struct emu_code {
     emu_inst **at;        /* one a dword; NULL: not decoded */
     function *functions;
     size_t function_count, function_capacity;
-    emu_inst **branches; /* decoded, and not yet led to their targets */
+    emu_inst **branches; /* decoded by the call at hand */
+
     size_t branch_count, branch_capacity;
+    bool polls;       /* a loop in it waits for another wave */
     emu_inst outside; /* what executing an address without code runs into */
 };
 
@@ -222,21 +225,53 @@ static void decode_run(emu_code *code, uint64_t address) {
     }
 }
 
+static void lead_to_target(emu_code *code, emu_inst *branch) {
+    uint64_t to = branch->pc + 4 + (uint64_t)(branch->imm * 4);
+    branch->target = &code->outside;
+    if (!holds(code, to)) return;
+    if (!*place_of(code, to)) decode_run(code, to);
+    branch->target = *place_of(code, to);
+}
+
+/* The instruction that ends where this one begins; NULL: none is known. */
+static emu_inst *before(emu_code *code, const emu_inst *i) {
+    enum { LONGEST = 20 };
+    for (uint64_t size = 4; size <= LONGEST && i->pc - code->address >= size; size += 4) {
+        emu_inst *previous = *place_of(code, i->pc - size);
+        if (previous) return previous->size == size ? previous : NULL;
+    }
+    return NULL;
+}
+
+/* A branch back over a few instructions: does the loop wait for another wave? */
+static void look_for_polls(emu_code *code, const emu_inst *branch) {
+    emu_inst *loop[EMU_POLL_LOOP];
+    unsigned count = 0;
+    if (!branch->target || !branch->target->size || branch->target->pc > branch->pc) return;
+    for (uint64_t pc = branch->target->pc; pc <= branch->pc; pc += loop[count - 1]->size) {
+        emu_inst *i = *place_of(code, pc);
+        if (count == EMU_POLL_LOOP || !i || !i->size) return;
+        loop[count++] = i;
+    }
+    if (loop[count - 1] != branch || !tw_emu_mark_polls(loop, count)) return;
+    __atomic_store_n(&code->polls, true, __ATOMIC_RELAXED);
+    emu_inst *i = before(code, loop[0]);
+    for (unsigned k = 0; k < EMU_POLL_LOOP && i && tw_emu_mark_first_look(i, loop, count); k++)
+        i = before(code, i);
+}
+
+bool tw_emu_code_polls(const emu_code *code) { return __atomic_load_n(&code->polls, __ATOMIC_RELAXED); }
+
 const emu_inst *tw_emu_code_at(emu_code *code, uint64_t address) {
     if (!holds(code, address)) return &code->outside;
     pthread_mutex_lock(&code->lock);
     if (!*place_of(code, address)) {
         decode_run(code, address);
-        while (code->branch_count && !code->binder.failed) {
-            emu_inst *branch = code->branches[--code->branch_count];
-            uint64_t to = branch->pc + 4 + (uint64_t)(branch->imm * 4);
-            if (holds(code, to)) {
-                if (!*place_of(code, to)) decode_run(code, to);
-                branch->target = *place_of(code, to);
-            } else {
-                branch->target = &code->outside;
-            }
-        }
+        for (size_t k = 0; k < code->branch_count && !code->binder.failed; k++)
+            lead_to_target(code, code->branches[k]);
+        for (size_t k = 0; k < code->branch_count && !code->binder.failed; k++)
+            look_for_polls(code, code->branches[k]);
+        code->branch_count = 0;
     }
     const emu_inst *i = code->binder.failed ? NULL : *place_of(code, address);
     pthread_mutex_unlock(&code->lock);

@@ -16,6 +16,8 @@ tw_status tw_emu_code_function(emu_code *code, const char *name, uint64_t addres
 /* The record of the instruction at `address`, decoding as needed; a record that reports itself when executed
  * where there is no code. NULL: no memory. Threads may call it at once. */
 const emu_inst *tw_emu_code_at(emu_code *code, uint64_t address);
+/* Whether a loop in what is decoded so far polls LDS (poll.h). */
+bool tw_emu_code_polls(const emu_code *code);
 /* The function that holds `address`: its name (or "") and the distance from its start. */
 const char *tw_emu_code_where(const emu_code *code, uint64_t address, uint64_t *offset);
 

@@ -14,12 +14,13 @@ void tw_emu_exec_link(tw_emu_wave *w, const emu_inst *i) {
 }
 
 void tw_emu_exec_unknown(tw_emu_wave *w, const emu_inst *i) {
-    tw_emu_fatal(w, -1, "the emulator does not know this instruction: %s", (const char *)i->fn.any);
+    tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN, "the emulator does not know this instruction: %s",
+                 (const char *)i->fn.any);
 }
 
 void tw_emu_exec_undecodable(tw_emu_wave *w, const emu_inst *i) {
     (void)i;
-    tw_emu_fatal(w, -1, "there is no instruction at this address");
+    tw_emu_fatal(w, -1, EMU_REPORT_NO_CODE, "there is no instruction at this address");
 }
 
 void tw_emu_exec_endpgm(tw_emu_wave *w, const emu_inst *i) {
@@ -57,7 +58,8 @@ void tw_emu_exec_branch(tw_emu_wave *w, const emu_inst *i) {
     }
     if (i->row->arg == EMU_BRANCH_SCC0 || i->row->arg == EMU_BRANCH_SCC1) undecided = w->scc_unknown;
     if (i->row->arg == EMU_BRANCH_VCCZ || i->row->arg == EMU_BRANCH_VCCNZ) undecided = vcc_undecided(w);
-    if (undecided) tw_emu_report(w, -1, "a branch depends on bits that nobody wrote");
+    if (undecided)
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "a branch depends on bits that nobody wrote");
     if (taken) w->pc = i->target;
 }
 
@@ -68,9 +70,10 @@ void tw_emu_exec_getpc(tw_emu_wave *w, const emu_inst *i) {
 static void jump(tw_emu_wave *w, uint64_t to) {
     const emu_inst *target = tw_emu_code_at(w->launch->code, to);
     if (!target)
-        tw_emu_fatal(w, -1, "out of memory while decoding");
+        tw_emu_no_memory(w);
     else if (target->exec == tw_emu_exec_undecodable)
-        tw_emu_fatal(w, -1, "a jump to an address that holds no code (got 0x%llx)", (unsigned long long)to);
+        tw_emu_fatal(w, -1, EMU_REPORT_NO_CODE, "a jump to an address that holds no code (got 0x%llx)",
+                     (unsigned long long)to);
     else
         w->pc = target;
 }
@@ -79,7 +82,8 @@ static void jump(tw_emu_wave *w, uint64_t to) {
 static bool jump_operand(tw_emu_wave *w, const emu_inst *i, uint64_t *to) {
     uint64_t unknown;
     *to = tw_emu_scalar_read(w, &i->s[0], &unknown);
-    if (unknown) tw_emu_fatal(w, -1, "a jump to an address made of bits that nobody wrote");
+    if (unknown)
+        tw_emu_fatal(w, -1, EMU_REPORT_UNINITIALISED, "a jump to an address made of bits that nobody wrote");
     return !unknown;
 }
 
@@ -105,7 +109,7 @@ void tw_emu_exec_sleep(tw_emu_wave *w, const emu_inst *i) {
 void tw_emu_exec_trap(tw_emu_wave *w, const emu_inst *i) {
     uint64_t unknown;
     unsigned number = (unsigned)tw_emu_scalar_read(w, &i->s[0], &unknown);
-    tw_emu_fatal(w, -1, "the kernel trapped (got trap %u)", number);
+    tw_emu_fatal(w, -1, EMU_REPORT_TRAP, "the kernel trapped (got trap %u)", number);
 }
 
 /* Nobody listens: only what needs no answer from outside goes through. */
@@ -114,7 +118,7 @@ void tw_emu_exec_sendmsg(tw_emu_wave *w, const emu_inst *i) {
     if (i->imm == EMU_MESSAGE_GET_REALTIME && i->row->arg)
         tw_emu_scalar_write(w, &i->d, w->executed, 0);
     else
-        tw_emu_fatal(w, -1, "a message that nobody answers in the emulator");
+        tw_emu_fatal(w, -1, EMU_REPORT_MESSAGE, "a message that nobody answers in the emulator");
 }
 
 /* ---- modes and hardware registers ---- */
@@ -158,7 +162,7 @@ static void write_hwreg(tw_emu_wave *w, const emu_inst *i, uint32_t value) {
     case EMU_HWREG_SCHED_MODE:
     case EMU_HWREG_TRAP_CONTROL:
     case EMU_HWREG_TRAPSTS: break;
-    default: tw_emu_fatal(w, -1, "the emulator cannot write this hardware register");
+    default: tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN, "the emulator cannot write this hardware register");
     }
 }
 
@@ -180,7 +184,9 @@ static void set_mode_msb(tw_emu_wave *w, uint32_t bits) {
 
 void tw_emu_exec_setreg(tw_emu_wave *w, const emu_inst *i) {
     uint64_t unknown, v = tw_emu_scalar_read(w, &i->s[0], &unknown);
-    if (unknown) tw_emu_report(w, -1, "a hardware register is set to bits that nobody wrote");
+    if (unknown)
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                      "a hardware register is set to bits that nobody wrote");
     write_hwreg(w, i, (uint32_t)v);
     if ((emu_hwreg)i->imm != EMU_HWREG_MODE || w->launch->isa != TW_ISA_GFX1250) return;
     /* A literal sets them from its own bits 19:12, whatever field is written; LLVM relies on it. */

@@ -29,7 +29,7 @@ static emu_copies *copies_of(tw_emu_wave *w) {
     if (c) c->lds = calloc(g->lds_bytes + 1u, sizeof *c->lds);
     if (!c || !c->lds) {
         free(c);
-        tw_emu_fatal(w, -1, "out of memory");
+        tw_emu_no_memory(w);
         return NULL;
     }
     g->copies = c;
@@ -135,7 +135,7 @@ void tw_emu_copy_start(tw_emu_wave *w, emu_counter counter, emu_copy *copy) {
     }
     if (!q || copy->failed) {
         free(copy->pieces);
-        tw_emu_fatal(w, -1, "out of memory");
+        tw_emu_no_memory(w);
         return;
     }
     q->issued++;
@@ -222,7 +222,8 @@ void tw_emu_copy_end(tw_emu_wave *w) {
         for (uint32_t k = q->first; k < q->first + q->count; k++) {
             if (q->copies[k].store) continue;
             w->current = q->copies[k].inst;
-            tw_emu_note(w, -1, "a copy into LDS is lost: the wave ends before a wait for it");
+            tw_emu_report(w, -1, EMU_REPORT_LOST_COPY,
+                          "a copy into LDS is lost: the wave ends before a wait for it");
         }
         w->current = end;
     }
@@ -278,11 +279,13 @@ static bool tell(tw_emu_wave *w, int lane, const emu_copy *copy, bool lds, unsig
     static const char *const ACCESS[] = {"load", "store", "atomic"};
     bool written = copy->store != lds;
     if (written && intent == EMU_READS)
-        tw_emu_report(w, lane, "%s of %s before the wait for the copy that writes it: '%s' of wave %u",
-                      ACCESS[intent], where, copy->inst->text, wave);
+        tw_emu_report(w, lane, EMU_REPORT_COPY_UNDER_WAY,
+                      "%s of %s before the wait for the copy that writes it: '%s' of wave %u", ACCESS[intent],
+                      where, copy->inst->text, wave);
     else
-        tw_emu_report(w, lane, "%s of %s while a copy that %s it is under way: '%s' of wave %u",
-                      ACCESS[intent], where, written ? "writes" : "reads", copy->inst->text, wave);
+        tw_emu_report(w, lane, EMU_REPORT_COPY_UNDER_WAY,
+                      "%s of %s while a copy that %s it is under way: '%s' of wave %u", ACCESS[intent], where,
+                      written ? "writes" : "reads", copy->inst->text, wave);
     return false;
 }
 

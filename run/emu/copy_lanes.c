@@ -7,7 +7,8 @@ static bool lds_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, uint
     if (i->flags & EMU_I_LDS) { /* a place of its own for each lane of the wave, from M0 on */
         unsigned step = emu_mem_bytes(i->row) <= 4 ? 4 : 16;
         if (w->su[EMU_S_M0]) {
-            tw_emu_report(w, -1, "an LDS address is made of bits that nobody wrote");
+            tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                          "an LDS address is made of bits that nobody wrote");
             return false;
         }
         for (unsigned l = 0; l < EMU_LANES; l++)
@@ -22,7 +23,7 @@ static bool lds_addresses(tw_emu_wave *w, const emu_inst *i, unsigned half, uint
             bad |= (uint32_t)(u[l] != 0) << l;
         bad &= *active;
         if (bad)
-            tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad),
+            tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad), EMU_REPORT_UNINITIALISED,
                           "an LDS address is made of bits that nobody wrote");
     }
     *active &= ~bad;
@@ -75,7 +76,8 @@ static void add_lane(tw_emu_wave *w, const emu_inst *i, const emu_block_addresse
 
 bool tw_emu_copy_alone(tw_emu_wave *w) {
     if ((w->s[EMU_S_M0] & 0xffff) <= 1) return true;
-    tw_emu_fatal(w, -1, "the emulator knows clusters of one workgroup only (got multicast mask 0x%x)",
+    tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN,
+                 "the emulator knows clusters of one workgroup only (got multicast mask 0x%x)",
                  w->s[EMU_S_M0] & 0xffff);
     return false;
 }

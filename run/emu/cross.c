@@ -58,7 +58,7 @@ static bool select_lane(tw_emu_wave *w, const emu_operand *o, unsigned *lane) {
     uint64_t unknown, v = tw_emu_scalar_read(w, o, &unknown);
     *lane = (unsigned)v & (wave_lanes(w) - 1);
     if (unknown & (wave_lanes(w) - 1))
-        tw_emu_report(w, -1, "a lane number is made of bits that nobody wrote");
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "a lane number is made of bits that nobody wrote");
     return true;
 }
 
@@ -108,7 +108,8 @@ void tw_emu_exec_permlane16(tw_emu_wave *w, const emu_inst *i) {
     uint64_t u1, u2;
     uint64_t selectors =
         (tw_emu_scalar_read(w, &i->s[1], &u1) & 0xffffffffu) | tw_emu_scalar_read(w, &i->s[2], &u2) << 32;
-    if (u1 | u2) tw_emu_report(w, -1, "lane selectors are made of bits that nobody wrote");
+    if (u1 | u2)
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "lane selectors are made of bits that nobody wrote");
     for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
         unsigned row = (lane & ~15u) ^ (i->row->arg ? 16 : 0);
         from[lane] = if_fetchable(w, i, row | (selectors >> (4 * (lane & 15)) & 15));
@@ -133,9 +134,11 @@ void tw_emu_exec_permlane_group(tw_emu_wave *w, const emu_inst *i) {
     uint64_t u1, u2;
     uint32_t by = (uint32_t)tw_emu_scalar_read(w, &i->s[1], &u1),
              width = (uint32_t)tw_emu_scalar_read(w, &i->s[2], &u2);
-    if (u1 | u2) tw_emu_report(w, -1, "lane selectors are made of bits that nobody wrote");
+    if (u1 | u2)
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "lane selectors are made of bits that nobody wrote");
     if (!width || width & (width - 1) || width > wave_lanes(w)) {
-        tw_emu_fatal(w, -1, "a group of lanes must be a power of two up to the wave's width (got %u)", width);
+        tw_emu_fatal(w, -1, EMU_REPORT_INVALID,
+                     "a group of lanes must be a power of two up to the wave's width (got %u)", width);
         return;
     }
     for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
@@ -264,7 +267,8 @@ void tw_emu_exec_swizzle(tw_emu_wave *w, const emu_inst *i) {
     uint8_t from[64];
     unsigned offset = (unsigned)i->imm;
     if ((offset & 0xe000) == 0xe000 && (offset & 31) != 31) {
-        tw_emu_fatal(w, -1, "the emulator does not know this swizzle (got offset 0x%x)", offset);
+        tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN, "the emulator does not know this swizzle (got offset 0x%x)",
+                     offset);
         return;
     }
     for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
@@ -291,7 +295,8 @@ void tw_emu_exec_bpermute(tw_emu_wave *w, const emu_inst *i) {
         unsigned f = named_lane(w, i, lane);
         bool active = emu_exec_mask(w) >> lane & 1;
         if (active && any && lane_word(w, &i->s[0], lane, true))
-            tw_emu_report(w, (int)lane, "a lane number is made of bits that nobody wrote");
+            tw_emu_report(w, (int)lane, EMU_REPORT_UNINITIALISED,
+                          "a lane number is made of bits that nobody wrote");
         from[lane] = i->row->arg || emu_exec_mask(w) >> f & 1 ? (uint8_t)f : NOWHERE;
     }
     gather(w, i, &i->s[1], from, false);

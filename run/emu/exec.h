@@ -54,7 +54,8 @@ typedef enum emu_atomic {
     EMU_ATOMIC_MIN_F64,
     EMU_ATOMIC_MAX_F64,
     EMU_ATOMIC_PK_ADD_F16,
-    EMU_ATOMIC_PK_ADD_BF16
+    EMU_ATOMIC_PK_ADD_BF16,
+    EMU_ATOMIC_ARRIVE /* at a barrier in LDS */
 } emu_atomic;
 
 /* emu_row.arg of memory rows. */

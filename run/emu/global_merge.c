@@ -138,7 +138,7 @@ static bool tell(emu_launch_state *launch, const emu_global_notes *notes, const 
     static const char *const RACE =
         "race in global memory: %s of 0x%llx (byte %llu of '%s'), which %s %s in this launch";
     emu_report report = {
-        .workgroup = notes->number, .order = EMU_GROUP_REPORTS, .inst = n->inst, .kind = RACE};
+        .workgroup = notes->number, .order = EMU_GROUP_REPORTS, .inst = n->inst, .format = RACE};
     char message[320], who[64] = "an earlier workgroup";
     const emu_buffer *b = n->buffer;
     uint32_t writer = s->writer[at / 4];
@@ -154,7 +154,7 @@ static bool tell(emu_launch_state *launch, const emu_global_notes *notes, const 
              (unsigned long long)at, b->name, who, written ? "wrote" : "read");
     unsigned in_range = n->bytes ? (unsigned)((at - r->from) / n->bytes) : 0;
     int lane = n->lane < 0 ? -1 : n->lane + (int)(r->lane + in_range);
-    tw_emu_report_text(launch, notes->id, n->wave, lane, message, &report);
+    tw_emu_report_text(launch, notes->id, n->wave, lane, EMU_REPORT_GLOBAL_RACE, message, &report);
     return found(user, &report);
 }
 

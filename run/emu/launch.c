@@ -67,7 +67,7 @@ static void keep_reports(report_list *list, const emu_report *reports, size_t co
     list->count += count;
 }
 
-/* Reports that differ in place or kind, of workgroups that no unfinished one comes before. */
+/* Reports that differ in place or check, of workgroups that no unfinished one comes before. */
 static size_t settled_reports(const struct emu_turns *t) {
     size_t count = 0;
     for (size_t k = 0; k < t->found.count; k++) {
@@ -75,7 +75,7 @@ static size_t settled_reports(const struct emu_turns *t) {
         bool counts = !r->note && r->workgroup < t->first_open;
         for (size_t n = 0; counts && n < k; n++) {
             const emu_report *o = &t->found.reports[n];
-            counts = o->workgroup >= t->first_open || o->inst != r->inst || o->kind != r->kind;
+            counts = o->workgroup >= t->first_open || o->inst != r->inst || o->format != r->format;
         }
         count += counts;
     }
@@ -213,7 +213,7 @@ static tw_status tell_reports(struct emu_turns *t, tw_diag *diag) {
         const emu_report *r = &list->reports[k];
         bool seen = false;
         for (size_t n = 0; n < k && !seen; n++)
-            seen = list->reports[n].inst == r->inst && list->reports[n].kind == r->kind;
+            seen = list->reports[n].inst == r->inst && list->reports[n].format == r->format;
         if (seen) continue;
         if (r->note) {
             tw_note(diag, r->where, "%s", r->text);

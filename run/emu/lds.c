@@ -10,7 +10,7 @@ enum { MAX_WORDS = 4 };
 /* Lane l at M0 + 4 l. */
 static uint32_t thread_offsets(tw_emu_wave *w, unsigned half, uint32_t *offset) {
     if (w->su[EMU_S_M0] & 0xffff) {
-        tw_emu_report(w, -1, "an LDS address is made of bits that nobody wrote");
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "an LDS address is made of bits that nobody wrote");
         return 0;
     }
     for (unsigned l = 0; l < EMU_LANES; l++)
@@ -28,7 +28,7 @@ uint32_t tw_emu_lds_offsets(tw_emu_wave *w, const emu_inst *i, unsigned half, ui
             bad |= (uint32_t)(u[l] != 0) << l;
         bad &= active;
         if (bad)
-            tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad),
+            tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad), EMU_REPORT_UNINITIALISED,
                           "an LDS address is made of bits that nobody wrote");
     }
     memcpy(offset, v, EMU_LANES * sizeof *offset);
@@ -118,6 +118,7 @@ void tw_emu_exec_lds_load(tw_emu_wave *w, const emu_inst *i) {
         uint32_t offset[EMU_LANES];
         loaded[half] = tw_emu_lds_offsets(w, i, half, offset);
         tw_emu_lds_count_conflicts(w, offset, loaded[half], bytes, parts);
+        if (i->row->flags & EMU_ROW_TRANSPOSED) tw_emu_transposed_alignment(w, i, half, offset, loaded[half]);
         for (unsigned part = 0; part < parts; part++) {
             unsigned to = part * words * EMU_LANES;
             any[half][part] = load_part(w, half, offset, at[part], loaded[half], bytes, value[half] + to,
@@ -230,7 +231,8 @@ void tw_emu_exec_lds_atomic(tw_emu_wave *w, const emu_inst *i) {
 void tw_emu_exec_lds_count(tw_emu_wave *w, const emu_inst *i) {
     uint32_t old[1] = {0}, unknown[1] = {0}, lanes = (uint32_t)__builtin_popcountll(emu_exec_mask(w));
     emu_place p;
-    if (w->su[EMU_S_M0]) tw_emu_report(w, -1, "an LDS address is made of bits that nobody wrote");
+    if (w->su[EMU_S_M0])
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "an LDS address is made of bits that nobody wrote");
     if (!lanes) return;
     if (!tw_emu_place_lds(w, __builtin_ctzll(emu_exec_mask(w)), w->s[EMU_S_M0] + (uint32_t)i->imm, 4,
                           EMU_UPDATES, &p))

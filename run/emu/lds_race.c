@@ -5,6 +5,7 @@
  * which everything happened before. A byte remembers its last writer and two readers with their times. An
  * access is a race with one that its wave's clock does not cover. */
 #include "run/emu/lds_race.h"
+#include "run/emu/code.h"
 
 #include <stdlib.h>
 
@@ -40,6 +41,7 @@ void tw_emu_lds_race_start(emu_group *g) {
         latest = 0;
         memset(g->lds_dwords, 0, dwords(g) * sizeof *g->lds_dwords);
     }
+    g->polls = tw_emu_code_polls(g->launch->code);
     for (uint32_t k = 0; k < g->wave_count; k++) {
         g->waves[k].time = latest + 1;
         for (uint32_t n = 0; n < g->wave_count; n++)
@@ -87,8 +89,9 @@ static bool concurrent(const tw_emu_wave *w, uint32_t mark) {
 static void report(tw_emu_wave *w, int lane, uint32_t offset, uint32_t mark, emu_intent intent,
                    const char *then) {
     static const char *const NOW[] = {"load", "store", "atomic"};
-    tw_emu_report(w, lane, "race in LDS: %s of byte %u, which wave %u %s without a barrier between",
-                  NOW[intent], offset, (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
+    tw_emu_report(w, lane, EMU_REPORT_LDS_RACE,
+                  "race in LDS: %s of byte %u, which wave %u %s without a barrier between", NOW[intent],
+                  offset, (mark & ((1u << WAVE_BITS) - 1)) - 1, then);
 }
 
 /* Whether the bytes hold already what the store is about to write. */
@@ -115,6 +118,21 @@ static void note(const tw_emu_wave *w, touches *t, uint32_t mine, unsigned bytes
     t->mark[slot] = mine;
 }
 
+/* A load of a loop that waits comes behind what the writers of the bytes did up to their stores. Of other
+ * waves the writers may know more by now than they did then. */
+static void polls(tw_emu_wave *w, const touches *t, unsigned bytes) {
+    emu_group *g = w->group;
+    g->polls = true;
+    for (unsigned k = 0; k < 2; k++) {
+        uint32_t wave = (t->mark[k] & ((1u << WAVE_BITS) - 1)) - 1;
+        if (!(t->bytes[k] & bytes) || !concurrent(w, t->mark[k])) continue;
+        uint32_t mine = w->clock[w->index];
+        join(w->clock, g->waves[wave].clock, g->wave_count);
+        w->clock[w->index] = mine;
+        w->clock[wave] = t->mark[k] >> WAVE_BITS;
+    }
+}
+
 /* Atomics are ordered among each other. Where atomics with a result work, plain accesses are part of the same
  * protocol: the first look of a compare-and-swap loop, the release of a lock. Relaxed atomic stores look like
  * plain ones: two waves may write the same value (`stored`; NULL where a store cannot be an atomic). */
@@ -122,6 +140,10 @@ static void touch(tw_emu_wave *w, int lane, uint32_t dword, unsigned bytes, emu_
                   const uint8_t *stored) {
     emu_lds_dword *d = &w->group->lds_dwords[dword];
     unsigned plain = bytes & ~(unsigned)d->shared;
+    if (intent == EMU_READS && w->current->flags & EMU_I_POLLS) {
+        polls(w, &d->written, bytes);
+        return;
+    }
     unsigned against_writes = intent == EMU_UPDATES ? plain & ~(unsigned)d->atomic : plain;
     if (against_writes && clashes(w, &d->written, against_writes, lane, dword, intent, "wrote", stored))
         return;
@@ -161,6 +183,7 @@ void tw_emu_lds_race_touch(tw_emu_wave *w, int lane, uint32_t offset, unsigned b
     if (returns) join(w->clock, g->shared_clock, g->wave_count);
     touch_range(w, lane, offset, bytes, intent, my_mark(w));
     if (shared && intent != EMU_READS) publish(w, g->shared_clock);
+    if (g->polls && intent == EMU_WRITES && w->time < TIME_LIMIT / 2) w->time++;
 }
 
 void tw_emu_lds_race_loads(tw_emu_wave *w, unsigned first_lane, const uint64_t *offset, uint32_t lanes,

@@ -2,7 +2,9 @@
 #include "run/emu/exec.h"
 
 static uint32_t read_m0(tw_emu_wave *w) {
-    if (w->su[EMU_S_M0]) tw_emu_report(w, -1, "a register number in m0 is made of bits that nobody wrote");
+    if (w->su[EMU_S_M0])
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                      "a register number in m0 is made of bits that nobody wrote");
     return w->s[EMU_S_M0];
 }
 
@@ -20,8 +22,8 @@ static bool move_operand(tw_emu_wave *w, emu_operand *o, uint32_t by) {
     uint32_t reg = o->reg + by + (vector ? w->msb[o->slot] / EMU_LANES : 0);
     uint32_t limit = vector ? w->vgprs : EMU_S_VCC;
     if (by >= limit || reg + o->words > limit) {
-        tw_emu_fatal(w, -1, "m0 names %s%u, which the wave does not have (got m0 0x%x)", vector ? "v" : "s",
-                     reg, w->s[EMU_S_M0]);
+        tw_emu_fatal(w, -1, EMU_REPORT_INVALID, "m0 names %s%u, which the wave does not have (got m0 0x%x)",
+                     vector ? "v" : "s", reg, w->s[EMU_S_M0]);
         return false;
     }
     o->reg = (uint16_t)(o->reg + by);
@@ -92,7 +94,8 @@ void tw_emu_exec_gpr_index(tw_emu_wave *w, const emu_inst *i) {
     if (i->row->arg == EMU_INDEX_ON) w->gpr_index_on = true;
     if (i->row->arg == EMU_INDEX_OFF) w->gpr_index_on = false;
     if (w->gpr_index_on && *unknown & 0xf0ff)
-        tw_emu_report(w, -1, "a register number in m0 is made of bits that nobody wrote");
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                      "a register number in m0 is made of bits that nobody wrote");
     for (unsigned slot = 0; slot < 4; slot++)
         w->msb[slot] = w->gpr_index_on && *m0 >> (12 + slot) & 1 ? (*m0 & 0xff) * EMU_LANES : 0;
 }

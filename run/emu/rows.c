@@ -274,7 +274,7 @@ LM uint64_t scalar_half(float f) {
      .cls = EMU_CLASS_WAIT,        \
      .arg = EMU_COUNTER_##counter, \
      .exec = tw_emu_exec_wait},
-#define TRANSPOSED(N_, space, bytes, stem)                         \
+#define TRANSPOSED(N_, space, bytes, stem, alignment)              \
     {.name = #N_,                                                  \
      .bind = EMU_BIND_##space,                                     \
      .cls = CLASS_##space,                                         \

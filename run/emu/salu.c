@@ -36,7 +36,8 @@ uint64_t tw_emu_scalar_read(const tw_emu_wave *w, const emu_operand *o, uint64_t
 void tw_emu_write_exec(tw_emu_wave *w, uint64_t value, uint64_t unknown) {
     uint64_t exist = w->halves == 2 ? ~0ull : 0xffffffffu;
     if (unknown & exist & w->lanes_exist)
-        tw_emu_report(w, __builtin_ctzll(unknown & w->lanes_exist), "EXEC is made of bits that nobody wrote");
+        tw_emu_report(w, __builtin_ctzll(unknown & w->lanes_exist), EMU_REPORT_UNINITIALISED,
+                      "EXEC is made of bits that nobody wrote");
     w->s[EMU_S_EXEC] = (uint32_t)(value & exist);
     w->s[EMU_S_EXEC + 1] = (uint32_t)((value & exist) >> 32);
     w->su[EMU_S_EXEC] = w->su[EMU_S_EXEC + 1] = 0;

@@ -93,7 +93,8 @@ static void run_slice(tw_emu_wave *w) {
         run_untraced(w, end);
     }
     if (w->state == EMU_WAVE_READY && w->executed >= w->budget)
-        tw_emu_fatal(w, -1, "an endless loop: the wave has executed its budget of instructions (got %llu)",
+        tw_emu_fatal(w, -1, EMU_REPORT_ENDLESS_LOOP,
+                     "an endless loop: the wave has executed its budget of instructions (got %llu)",
                      (unsigned long long)w->budget);
 }
 

@@ -5,14 +5,27 @@
 #include "run/emu/code.h"
 #include "run/emu/state.h"
 
+/* What kind of thing is reported (reports.def). */
+typedef enum emu_report_kind {
+#define REPORT(kind, name, severity, when) EMU_REPORT_##kind,
+#include "run/emu/reports.def"
+#undef REPORT
+    EMU_REPORT_COUNT
+} emu_report_kind;
+
+typedef struct emu_report_row {
+    const char *name;
+    bool note; /* tells of something that is no error */
+} emu_report_row;
+extern const emu_report_row tw_emu_report_rows[EMU_REPORT_COUNT];
+
 /* One report, before it becomes a diagnostic. */
 typedef struct emu_report {
     uint64_t workgroup;
     const emu_inst *inst;
-    const char *kind;  /* the format of the message: equal for equal kinds */
-    const char *where; /* the function */
-    bool fatal;
-    bool note;      /* tells of something that is no error */
+    const char *format; /* of the message: equal where the same check found it */
+    const char *where;  /* the function */
+    bool fatal, note;
     uint32_t order; /* among those of its workgroup */
     char text[512];
 } emu_report;
@@ -39,6 +52,7 @@ struct emu_group {
     emu_lds_dword *lds_dwords; /* NULL: races are not looked for */
     uint32_t last_times[EMU_MAX_WAVES], barrier_clock[EMU_MAX_WAVES], passed_clock[EMU_MAX_WAVES];
     uint32_t shared_clock[EMU_MAX_WAVES];
+    bool polls; /* waves wait for each other through LDS (poll.h): each store counts as a time of its own */
     uint32_t lds_bytes;
     uint32_t arrived;       /* waves at the barrier */
     uint32_t cluster_phase; /* how often the barrier of the cluster was complete */
@@ -82,14 +96,14 @@ struct emu_launch_state {
 };
 
 /* Adds a report about the instruction at hand. `lane` is -1 where no lane is meant. The wave goes on. */
-void tw_emu_report(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
-/* A note: the launch goes well. */
-void tw_emu_note(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
+void tw_emu_report(tw_emu_wave *w, int lane, emu_report_kind kind, const char *format, ...) TW_PRINTF(4, 5);
 /* A report, and the launch cannot go on. */
-void tw_emu_fatal(tw_emu_wave *w, int lane, const char *format, ...) TW_PRINTF(3, 4);
-/* Where and by whom, added to a message: fills `where` and `text`. */
+void tw_emu_fatal(tw_emu_wave *w, int lane, emu_report_kind kind, const char *format, ...) TW_PRINTF(4, 5);
+/* The same where the host has no memory left: of no kind. */
+void tw_emu_no_memory(tw_emu_wave *w);
+/* Where and by whom, and of what kind, added to a message: fills `where`, `note` and `text`. */
 void tw_emu_report_text(const emu_launch_state *launch, tw_dim3 id, unsigned wave, int lane,
-                        const char *message, emu_report *out);
+                        emu_report_kind kind, const char *message, emu_report *out);
 /* Where `address` lies, in words: "12 bytes past the end of 'x' (1024 bytes at 0x...)". */
 void tw_emu_describe_address(const emu_memory *memory, uint64_t address, char *out, size_t size);
 

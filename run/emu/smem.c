@@ -34,7 +34,8 @@ static void load_words(tw_emu_wave *w, const emu_inst *i, uint64_t address, unsi
 
 static uint64_t scalar_offset(tw_emu_wave *w, const emu_inst *i, unsigned bytes) {
     uint64_t unknown, v = tw_emu_scalar_read(w, &i->s[1], &unknown);
-    if (unknown) tw_emu_report(w, -1, "an offset is made of bits that nobody wrote");
+    if (unknown)
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "an offset is made of bits that nobody wrote");
     return i->flags & EMU_I_SCALE ? (v & 0xffffffffu) * bytes : v & 0xffffffffu;
 }
 
@@ -44,7 +45,8 @@ static bool locate(tw_emu_wave *w, const emu_inst *i, unsigned bytes, uint64_t *
     if (emu_mem_space(i->row) == EMU_SPACE_BUFFER) {
         unsigned reg = i->s[0].reg;
         if (w->su[reg] | w->su[reg + 1] | w->su[reg + 2] | w->su[reg + 3])
-            tw_emu_report(w, -1, "a buffer resource is made of bits that nobody wrote");
+            tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                          "a buffer resource is made of bits that nobody wrote");
         emu_resource r = tw_emu_resource_read(&w->s[reg], w->launch->isa);
         uint64_t size = r.stride ? r.records * r.stride : r.records;
         *address = r.base + (bytes >= 4 ? offset & ~3ull : offset);
@@ -53,7 +55,7 @@ static bool locate(tw_emu_wave *w, const emu_inst *i, unsigned bytes, uint64_t *
     }
     uint64_t unknown, base = tw_emu_scalar_read(w, &i->s[0], &unknown);
     if (unknown) {
-        tw_emu_report(w, -1, "an address is made of bits that nobody wrote");
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "an address is made of bits that nobody wrote");
         return false;
     }
     *address = base + offset;
@@ -76,7 +78,8 @@ void tw_emu_exec_smem(tw_emu_wave *w, const emu_inst *i) {
 static bool in_range(tw_emu_wave *w, const char *what, uint64_t from, unsigned bytes, uint64_t limit) {
     if (from + bytes <= limit) return true;
     if (w->launch->check_buffer_range)
-        tw_emu_report(w, -1, "scalar buffer %s out of the range of its resource", what);
+        tw_emu_report(w, -1, EMU_REPORT_BUFFER_RANGE, "scalar buffer %s out of the range of its resource",
+                      what);
     return false;
 }
 

@@ -138,6 +138,7 @@ enum {
     EMU_I_SCALE = 16384,   /* scale_offset */
     EMU_I_TO_EXEC = 32768, /* v_cmpx */
     EMU_I_ALIASED = 65536, /* the result overwrites a source */
+    EMU_I_POLLS = 1 << 18, /* a load of a loop that waits for another wave (poll.c) */
     EMU_I_SCOPED = 1 << 17 /* meets other workgroups: a cache policy of at least the device's scope */
 };
 

@@ -30,7 +30,7 @@ static bool read_groups(tw_emu_wave *w, const emu_inst *i, uint32_t *words) {
         }
     }
     if (!unknown) return true;
-    tw_emu_report(w, -1, "a tensor descriptor is made of bits that nobody wrote");
+    tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "a tensor descriptor is made of bits that nobody wrote");
     return false;
 }
 
@@ -155,7 +155,7 @@ static bool fits(tw_emu_wave *w, const tensor *t) {
     uint64_t bytes = t->size;
     for (unsigned d = 0; d < t->rank; d++) {
         if (!t->tile[d]) {
-            tw_emu_fatal(w, -1,
+            tw_emu_fatal(w, -1, EMU_REPORT_INVALID,
                          "a tensor descriptor whose tile has extent 0 in dimension %u below its rank %u", d,
                          t->rank);
             return false;
@@ -165,14 +165,15 @@ static bool fits(tw_emu_wave *w, const tensor *t) {
     }
     uint64_t end = t->lds + (bytes > UINT32_MAX ? bytes : padded(t, bytes - 1) + 1);
     if (end > w->group->lds_bytes) {
-        tw_emu_report(w, -1,
+        tw_emu_report(w, -1, EMU_REPORT_OUT_OF_BOUNDS,
                       "a tensor tile out of bounds: bytes %u to %llu of LDS, of which the workgroup has %u",
                       t->lds, (unsigned long long)end - 1, w->group->lds_bytes);
         return false;
     }
     uint32_t most = t->gather32 ? 8 : 16;
     if (t->gather && t->tile[1] > most) {
-        tw_emu_fatal(w, -1, "a tensor descriptor can gather at most %u rows (got %u)", most, t->tile[1]);
+        tw_emu_fatal(w, -1, EMU_REPORT_INVALID, "a tensor descriptor can gather at most %u rows (got %u)",
+                     most, t->tile[1]);
         return false;
     }
     return tw_emu_check_alignment(w, -1, t->address, t->size);
@@ -189,7 +190,8 @@ void tw_emu_exec_tensor(tw_emu_wave *w, const emu_inst *i) {
     }
     const char *reason = refusal(words, words + 4);
     if (reason) {
-        tw_emu_fatal(w, -1, "a tensor descriptor that the emulator does not know: %s", reason);
+        tw_emu_fatal(w, -1, EMU_REPORT_UNKNOWN, "a tensor descriptor that the emulator does not know: %s",
+                     reason);
         return;
     }
     parse(words, copy.store, &t);

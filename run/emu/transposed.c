@@ -3,9 +3,16 @@
 #include "run/emu/transposed.h"
 
 #include "arch/transpose.h"
+#include "run/emu/access.h"
 
 static const char *const NAMES[EMU_TRANSPOSED_COUNT] = {
-#define TRANSPOSED(mnemonic, space, bytes, name) name,
+#define TRANSPOSED(mnemonic, space, bytes, name, alignment) name,
+#include "run/emu/transposed.def"
+#undef TRANSPOSED
+};
+
+static const uint8_t ALIGNMENTS[EMU_TRANSPOSED_COUNT] = {
+#define TRANSPOSED(mnemonic, space, bytes, name, alignment) alignment,
 #include "run/emu/transposed.def"
 #undef TRANSPOSED
 };
@@ -14,6 +21,16 @@ void tw_emu_bind_transposed(emu_binding *b) {
     const tw_transposed_read *read = tw_transposed_by_name(b->binder->target, NAMES[b->row->lane]);
     b->out->fn.any = read;
     if (!read) b->reason = "no lane map of it is known";
+}
+
+void tw_emu_transposed_alignment(tw_emu_wave *w, const emu_inst *i, unsigned half, const uint32_t *offset,
+                                 uint32_t active) {
+    unsigned alignment = ALIGNMENTS[i->row->lane];
+    for (uint32_t rest = alignment ? active : 0; rest; rest &= rest - 1) {
+        unsigned l = (unsigned)__builtin_ctz(rest);
+        int lane = (int)(half * EMU_LANES + l);
+        if (!tw_emu_check_alignment(w, lane, offset[l] + (uint32_t)i->imm, alignment)) return;
+    }
 }
 
 /* `bits` bits from bit `at` of a lane's registers on; elements of 6 bits cross registers. */
@@ -53,7 +70,7 @@ void tw_emu_transpose(tw_emu_wave *w, const emu_inst *i, uint32_t *const *value,
     for (unsigned half = 0; half < w->halves; half++) {
         if (emu_exec_half(w, half) == ~0u) continue;
         tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(~emu_exec_half(w, half)),
-                      "a load that transposes needs all lanes; this one is off");
+                      EMU_REPORT_LANES_OFF, "a load that transposes needs all lanes; this one is off");
         return;
     }
     bool some = any[0] || any[1];

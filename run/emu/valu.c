@@ -355,7 +355,8 @@ static void settle_flag(const tw_emu_wave *w, uint8_t *flag, unsigned reg) {
 }
 
 static void report_missing(tw_emu_wave *w, unsigned reg) {
-    tw_emu_fatal(w, -1, "%s%u is not one of the registers that the kernel asked for (got %u)",
+    tw_emu_fatal(w, -1, EMU_REPORT_INVALID,
+                 "%s%u is not one of the registers that the kernel asked for (got %u)",
                  reg >= EMU_AGPR_BASE && w->vgprs <= EMU_AGPR_BASE ? "a" : "v",
                  reg >= EMU_AGPR_BASE && w->vgprs <= EMU_AGPR_BASE ? reg - EMU_AGPR_BASE : reg, w->vgprs);
 }

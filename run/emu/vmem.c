@@ -52,7 +52,8 @@ static bool place(tw_emu_wave *w, const emu_inst *i, const emu_block_addresses *
                                  bytes, &target)) {
         *zero = true;
         if (intent != EMU_READS && w->launch->check_buffer_range)
-            tw_emu_report(w, lane, "buffer %s out of the range of its resource: index %u, offset %u of %llu",
+            tw_emu_report(w, lane, EMU_REPORT_BUFFER_RANGE,
+                          "buffer %s out of the range of its resource: index %u, offset %u of %llu",
                           intent == EMU_WRITES ? "store" : "atomic", a->index[l],
                           (unsigned)address + a->scalar, (unsigned long long)a->resource.records);
         return false;

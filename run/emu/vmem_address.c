@@ -16,14 +16,14 @@ static uint32_t known_lanes(tw_emu_wave *w, const emu_operand *o, unsigned half,
     }
     bad &= active;
     if (bad)
-        tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad),
+        tw_emu_report(w, (int)(half * EMU_LANES) + __builtin_ctz(bad), EMU_REPORT_UNINITIALISED,
                       "an address is made of bits that nobody wrote");
     return active & ~bad;
 }
 
 static bool scalar_known(tw_emu_wave *w, const emu_operand *o) {
     if (o->kind != EMU_OPERAND_SGPR || !tw_emu_vector_unknown(w, o)) return true;
-    tw_emu_report(w, -1, "an address is made of bits that nobody wrote");
+    tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "an address is made of bits that nobody wrote");
     return false;
 }
 

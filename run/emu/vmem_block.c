@@ -35,7 +35,8 @@ static void load(tw_emu_wave *w, const emu_inst *i, uint32_t mask) {
 void tw_emu_exec_vmem_block(tw_emu_wave *w, const emu_inst *i) {
     uint32_t mask = w->s[EMU_S_M0];
     if (w->su[EMU_S_M0]) {
-        tw_emu_report(w, -1, "the mask of registers in m0 is made of bits that nobody wrote");
+        tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED,
+                      "the mask of registers in m0 is made of bits that nobody wrote");
         return;
     }
     if (!(i->row->flags & EMU_ROW_STORE)) {

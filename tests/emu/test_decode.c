@@ -119,8 +119,8 @@ static const unsafe_sample UNSAFE[] = {
     {"gfx950", {0x674700f9, 0x07312740, 0x00000000}},
 };
 
-/* In a child: whether LLVM comes back. */
-static bool survives(const unsafe_sample *sample) {
+/* In a child: whether LLVM comes back from all of one target. */
+static bool survives(const unsafe_sample *sample, size_t count) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -131,13 +131,37 @@ static bool survives(const unsafe_sample *sample) {
         signal(SIGSEGV, SIG_DFL); /* not cmocka's */
         LLVMDisasmContextRef disassembler =
             LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", sample->target, "", NULL, 0, NULL, NULL);
-        memcpy(bytes, sample->words, sizeof sample->words);
-        if (disassembler) LLVMDisasmInstruction(disassembler, bytes, sizeof bytes, 0, text, sizeof text);
+        for (size_t k = 0; disassembler && k < count; k++) {
+            memcpy(bytes, sample[k].words, sizeof sample[k].words);
+            LLVMDisasmInstruction(disassembler, bytes, sizeof bytes, 0, text, sizeof text);
+        }
         _exit(0);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void check_third_sources(void **state) {
+    (void)state;
+    static const char *const TARGETS[] = {"gfx90a", "gfx942", "gfx950"};
+    /* v_mul_lo_u32, v_cmp_eq_u32, v_add_u32, v_pk_mul_f32 have two sources: the third field is nobody's. */
+    static const uint32_t TWO[] = {0xd2850002, 0xd0ca0002, 0xd1340002, 0xd3b14002};
+    const uint32_t third = 0x101 | 0x102 << 9 | 255u << 18;
+    for (size_t k = 0; k < sizeof TWO / sizeof TWO[0]; k++)
+        assert_null(tw_emu_unsafe_encoding(TW_ISA_GFX9, (const uint8_t *)(uint32_t[]){TWO[k], third}));
+    assert_non_null(tw_emu_unsafe_encoding(TW_ISA_GFX9, (const uint8_t *)(uint32_t[]){0xd1cb0002, third}));
+    /* LLVM survives whatever is not refused. */
+    for (size_t t = 0; t < sizeof TARGETS / sizeof TARGETS[0]; t++) {
+        unsafe_sample samples[1024];
+        size_t count = 0;
+        for (uint32_t operation = 0; operation < 1024; operation++) {
+            unsafe_sample s = {TARGETS[t], {0xd0000002u | operation << 16, third, 0}};
+            if (!tw_emu_unsafe_encoding(TW_ISA_GFX9, (const uint8_t *)s.words)) samples[count++] = s;
+        }
+        assert_true(count > 500);
+        assert_true(survives(samples, count));
+    }
 }
 
 static void check_unsafe(void **state) {
@@ -146,7 +170,7 @@ static void check_unsafe(void **state) {
         const unsafe_sample *sample = &UNSAFE[k];
         assert_non_null(tw_emu_unsafe_encoding(TW_ISA_GFX9, (const uint8_t *)sample->words));
         assert_null(tw_emu_unsafe_encoding(TW_ISA_GFX11, (const uint8_t *)sample->words));
-        if (survives(sample))
+        if (survives(sample, 1))
             print_message("%s: LLVM survives %08x %08x here\n", sample->target, sample->words[0],
                           sample->words[1]);
     }
@@ -193,6 +217,7 @@ int main(void) {
                                        TARGET(names[5]),
                                        TARGET(names[6]),
                                        TARGET(names[7]),
+                                       cmocka_unit_test(check_third_sources),
                                        cmocka_unit_test(check_unsafe),
                                        cmocka_unit_test(check_refused),
                                        {"list", check_list, NULL, NULL, NULL}};

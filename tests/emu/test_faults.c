@@ -241,6 +241,44 @@ static void check_buffer_range(harness *h) {
     EXPECT(h, s, "load of 4 bytes out of bounds", "past the end of 'data'");
 }
 
+static void check_scalar_range(harness *h) {
+    uint32_t data[4] = {1, 10, 8, 7};
+    uint64_t got[2];
+    if (!strcmp(h->level, "O0")) return;
+    uint64_t out = known(h, "out", sizeof got), in = harness_buffer(h, "data", data, sizeof data);
+    harness_silent(h, TRY(h, "scalar_range", 1, 64, PTR(out), PTR(in), I32(0)));
+    harness_read(h, out, got, sizeof got);
+    harness_read(h, in, data, sizeof data);
+    assert_int_equal(got[0], 10);
+    assert_int_equal(got[1], 0x700000008);
+    assert_int_equal(data[1], 15);
+    assert_int_equal(data[2], 9);
+    assert_int_equal(data[3], 7);
+}
+
+/* What a wave hands over through a flag that another one polls, whichever of the two runs first. */
+static void check_polled(harness *h) {
+    uint32_t got[256];
+    if (!strcmp(h->level, "O0")) return; /* its loops go through scratch */
+    for (int first = 0; first < 2; first++) {
+        static const char *const KERNELS[] = {"polled_flag", "polled_pointer"};
+        for (unsigned k = 0; k < 2; k++) {
+            uint64_t out = known(h, "out", 256);
+            harness_silent(h, TRY(h, KERNELS[k], 1, 128, PTR(out), I32(first), I32(0)));
+            harness_read(h, out, got, 256);
+            for (uint32_t i = 0; i < 32; i++)
+                assert_int_equal(got[i], (first ? 64 : 0) + (31 - i) + 7);
+        }
+    }
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < 12; k++)
+        sum = sum * 3 + k % 4;
+    uint64_t out = known(h, "out", sizeof got);
+    harness_silent(h, TRY(h, "polled_turns", 1, 256, PTR(out), I32(0)));
+    harness_read(h, out, got, sizeof got);
+    assert_int_equal(got[255], sum);
+}
+
 static void unknown_register(harness *h, const char *kernel, const char *text) {
     uint64_t out = known(h, "out", 4);
     harness_silent(h, TRY(h, kernel, 1, 1, PTR(out), I32(0)));
@@ -307,7 +345,9 @@ int main(void) {
         FAULT(unknown_vgpr),
         FAULT(unknown_sgpr),
         FAULT(message),
+        FAULT(polled),
     };
-    static const harness_case CDNA[] = {FAULT(unknown_agpr)};
-    return harness_main(CASES, sizeof CASES / sizeof CASES[0]) + harness_main_on("gfx9", CDNA, 1);
+    static const harness_case CDNA[] = {FAULT(unknown_agpr), FAULT(scalar_range)};
+    return harness_main(CASES, sizeof CASES / sizeof CASES[0]) +
+           harness_main_on("gfx9", CDNA, sizeof CDNA / sizeof CDNA[0]);
 }

@@ -126,4 +126,28 @@ KERNEL WORKGROUP(64) void clusters(int *out, int wrong) {
         __builtin_amdgcn_s_cluster_barrier();
     out[THREAD] = wave + p[THREAD];
 }
+
+/* A barrier that lies in LDS: four waves arrive, and poll its phase. 1: the first wave arrives before it has stored. */
+KERNEL WORKGROUP(128) void arrivals(u64 *out, int wrong) {
+    SHARED u64 barrier;
+    SHARED u32 data[128];
+    if (THREAD == 0) barrier = 3ul << 32 | 3;
+    sync();
+    u32 place = (u32)(__UINTPTR_TYPE__)(__attribute__((address_space(3))) void *)&barrier;
+    u64 one = 1, before = 0;
+    if (wrong != 1 || THREAD >= 32) data[THREAD] = (u32)THREAD * 3;
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    if (THREAD % 32 == 0)
+        __asm__ volatile("ds_atomic_barrier_arrive_rtn_b64 %0, %1, %2\n s_wait_dscnt 0x0"
+                         : "=&v"(before)
+                         : "v"(place), "v"(one)
+                         : "memory");
+    if (wrong == 1 && THREAD < 32) data[THREAD] = (u32)THREAD * 3;
+    while (!(__hip_atomic_load(&barrier, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP) >> 29 & 1))
+        __builtin_amdgcn_s_sleep(1);
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    out[THREAD] = data[127 - THREAD];
+    if (THREAD % 32 == 0) out[128 + THREAD / 32] = before;
+    if (THREAD == 0) out[132] = barrier;
+}
 #endif

@@ -202,6 +202,21 @@ KERNEL WORKGROUP(64) void tensor(u32 *out, const i32 *d, int words, int store, i
     for (int k = THREAD; k < words; k += 64)
         out[k] = peek(l + k);
 }
+
+/* A tile of 8 x 8 dwords. 1: it is read before the wait; 2: nobody waits. */
+KERNEL WORKGROUP(32) void tensor_waits(i32 *out, i32 *in, int wrong) {
+    SHARED i32 t[64];
+    LDS(i32) *l = (LDS(i32) *)t;
+    u64 from = (u64)in;
+    i32x4 g0 = {1, (i32)(__UINTPTR_TYPE__)l, (i32)from, (i32)(from >> 32 | 2u << 30)}, none = {0, 0, 0, 0};
+    i32x8 g1 = {2 << 16, 8 << 16, 8 << 16, 8 << 16, 8, 8, 0, 0};
+    __builtin_amdgcn_tensor_load_to_lds(g0, g1, none, none, 0);
+    if (wrong == 1) out[THREAD + 32] = peek(l + THREAD);
+    if (wrong != 2) {
+        TWAIT(0);
+        out[THREAD] = peek(l + THREAD);
+    }
+}
 #endif
 
 #ifdef __gfx1250__

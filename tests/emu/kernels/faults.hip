@@ -186,6 +186,25 @@ KERNEL void buffer_range(u32 *out, u32 *data, int n, int wrong) {
     if (wrong == 2) __builtin_amdgcn_raw_ptr_buffer_atomic_add_i32(1, r, THREAD * 4, 0, 0);
 }
 
+#if defined(__GFX9__) && defined(__OPTIMIZE__) /* it takes an optimiser to tell what is scalar */
+/* The same of scalar atomics: 0 both are in range, 1 the second is not. */
+KERNEL WORKGROUP(64) void scalar_range(u64 *out, u32 *data, int wrong) {
+    typedef __attribute__((ext_vector_type(4))) i32 i32x4;
+    i32x4 r = {(i32)(u64)data, (i32)((u64)data >> 32), 16, BUFFER_WORD3};
+    for (int k = 0; k < 4; k++)
+        r[k] = __builtin_amdgcn_readfirstlane(r[k]);
+    i32 offset = __builtin_amdgcn_readfirstlane(wrong ? 16 : 8);
+    u32 narrow = 5;
+    u64 wide = 0x700000009ul;
+    __asm__ volatile("s_buffer_atomic_add %0, %2, 0x4 glc\n s_buffer_atomic_umax_x2 %1, %2, %3 glc\n s_waitcnt lgkmcnt(0)"
+                     : "+&s"(narrow), "+&s"(wide)
+                     : "s"(r), "s"(offset)
+                     : "memory");
+    out[0] = narrow;
+    out[1] = wide;
+}
+#endif
+
 /* Registers that nobody wrote: kept out of the compiler's hands by their high numbers. */
 KERNEL void unknown_vgpr(int *out, int wrong) {
     u32 v;
@@ -324,4 +343,113 @@ KERNEL WORKGROUP(128) void raised_flag_in_lds(u32 *out, int wrong) {
     }
     sync();
     out[THREAD] = flag + (u32)(wide >> 32) + (u32)wide;
+}
+
+/* ---- one of each kind of report that the kernels above have none of ---- */
+
+KERNEL WORKGROUP(128) void unknown_lds_branch(int *out, int wrong) {
+    SHARED int t[128];
+    if (THREAD < 128 - wrong) t[THREAD] = THREAD;
+    sync();
+    int v = __builtin_amdgcn_readfirstlane(t[127]);
+    if (v > 64) __asm__ volatile("s_nop 1");
+    out[THREAD] = v;
+}
+
+KERNEL void unasked_register(int *out, int wrong) {
+    if (wrong) __asm__ volatile(".long 0x7ffe0300"); /* v_mov_b32 v255, v0 */
+    out[THREAD] = 1;
+}
+
+KERNEL void jump_to_data(int *out, int wrong) {
+    function f = wrong ? (function)out : (function)0;
+    out[0] = 1;
+    if (f) f(out);
+}
+
+#if defined(__gfx950__) || defined(__gfx1250__)
+KERNEL WORKGROUP(64) void transposed_load(int *out, int wrong) {
+    typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+    typedef u32 u32x3 __attribute__((ext_vector_type(3)));
+    SHARED u32 t[512];
+    for (int k = 0; k < 512; k += 64)
+        t[k + THREAD] = k;
+    sync();
+    u32 place = (u32)(__UINTPTR_TYPE__)(__attribute__((address_space(3))) void *)t;
+    u32x2 v = {0, 0};
+    u32x3 w = {0, 0, 0};
+    if (wrong != 1 || THREAD != 5)
+#ifdef __gfx950__
+        __asm__ volatile("ds_read_b64_tr_b8 %0, %1\n s_waitcnt lgkmcnt(0)" : "=&v"(v) : "v"(place + 8 * THREAD) : "memory");
+    __asm__ volatile("ds_read_b96_tr_b6 %0, %1\n s_waitcnt lgkmcnt(0)"
+                     : "=&v"(w)
+                     : "v"(place + 16 * THREAD + (wrong == 2 ? 12 : 0))
+                     : "memory");
+#else
+        __asm__ volatile("ds_load_tr8_b64 %0, %1\n s_wait_dscnt 0x0" : "=&v"(v) : "v"(place + 8 * THREAD) : "memory");
+#endif
+    out[THREAD] = (int)(v.x + v.y + w.x + w.y + w.z);
+}
+#endif
+
+#define WORKGROUP_SCOPE __HIP_MEMORY_SCOPE_WORKGROUP
+
+/* One wave hands data to another through a flag in LDS that the other one polls. `first`: which wave gives. Wrong: 1 the
+ * flag goes up before the data; 2 nobody waits. */
+KERNEL WORKGROUP(128) void polled_flag(u32 *out, int first, int wrong) {
+    SHARED u32 flag, data[64];
+    if (THREAD == 0) flag = 0;
+    sync();
+    if (THREAD % 64 >= 32) return; /* one wave of each half, of 32 lanes or of 64 */
+    if (THREAD / 64 == (first != 0)) {
+        if (wrong == 1) __hip_atomic_store(&flag, 1u, __ATOMIC_RELAXED, WORKGROUP_SCOPE);
+        if (wrong == 1) __builtin_amdgcn_s_sleep(1);
+        data[THREAD % 64] = data[THREAD % 64 + 32] = (u32)THREAD + 7;
+        if (wrong != 1) __hip_atomic_store(&flag, 1u, __ATOMIC_RELEASE, WORKGROUP_SCOPE);
+    } else {
+        while (wrong != 2 && __hip_atomic_load(&flag, __ATOMIC_RELAXED, WORKGROUP_SCOPE) == 0)
+            __builtin_amdgcn_s_sleep(1);
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+        out[THREAD % 64] = data[63 - THREAD % 64];
+    }
+}
+
+/* The same, through a pointer that may point anywhere. 1: to another flag. */
+static NOINLINE DEVICE void wait_for(volatile u32 *flag, u32 value) {
+    while (*flag < value) {
+    }
+}
+KERNEL WORKGROUP(128) void polled_pointer(u32 *out, int first, int wrong) {
+    SHARED u32 flags[2], data[64];
+    if (THREAD < 2) flags[THREAD] = 0;
+    sync();
+    if (THREAD % 64 >= 32) return;
+    if (THREAD / 64 == (first != 0)) {
+        data[THREAD % 64] = data[THREAD % 64 + 32] = (u32)THREAD + 7;
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+        ((volatile u32 *)flags)[0] = 5;
+    } else {
+        wait_for(wrong ? flags + 1 : flags, wrong ? 0 : 5);
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+        out[THREAD % 64] = data[63 - THREAD % 64];
+    }
+}
+
+/* Tokens go round: each wave waits for its number, adds to what is guarded, and lets the next one go. */
+KERNEL WORKGROUP(256) void polled_turns(u32 *out, int wrong) {
+    SHARED u32 turn, sum;
+    if (THREAD == 0) turn = sum = 0;
+    sync();
+    u32 me = (u32)__builtin_amdgcn_readfirstlane(THREAD / 64);
+    if (THREAD % 64 == 0) {
+        for (u32 round = 0; round < 3; round++) {
+            while (__hip_atomic_load(&turn, __ATOMIC_ACQUIRE, WORKGROUP_SCOPE) != 4 * round + me) {
+            }
+            if (!wrong) sum = sum * 3 + me;
+            __hip_atomic_store(&turn, 4 * round + me + 1, __ATOMIC_RELEASE, WORKGROUP_SCOPE);
+            if (wrong) sum = sum * 3 + me;
+        }
+    }
+    sync();
+    out[THREAD] = sum;
 }
