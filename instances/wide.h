@@ -10,7 +10,7 @@ typedef unsigned __int128 tw_wide;
 
 /* Decimal, written to the end of `buffer`; returns where it starts. */
 static inline const char *tw_wide_text(tw_wide value, char buffer[TW_WIDE_TEXT]) {
-    char *at = buffer + TW_WIDE_TEXT - 1;
+    char *at = &buffer[TW_WIDE_TEXT - 1];
     *at = 0;
     do
         *--at = (char)('0' + (int)(value % 10));
