@@ -1,10 +1,8 @@
 #include "tools/probe.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "jit/child_process.h"
 #include "support/fail.h"
@@ -14,13 +12,6 @@
 
 /* ---- processes ---- */
 
-static tw_status write_text(const char *path, const char *text, tw_diag *diag) {
-    FILE *file = fopen(path, "we");
-    bool good = file && fputs(text, file) >= 0;
-    if (file && fclose(file)) good = false;
-    return good ? TW_OK : tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
-}
-
 static probe_end end_of(const tw_child *child) {
     if (child->timed_out) return PROBE_LATE;
     if (child->exit_code == 0) return PROBE_GOOD;
@@ -29,42 +20,54 @@ static probe_end end_of(const tw_child *child) {
     return child->end_signal && !in_words ? PROBE_CRASHED : PROBE_REFUSED;
 }
 
-/* Appends what it writes to `output`. */
-static tw_status run_program(const char *const *arguments, tw_strbuf *output, probe_end *end, tw_diag *diag) {
-    tw_child child = {.arguments = arguments, .limits.milliseconds = LIMIT};
-    tw_status status = tw_child_run(&child, diag);
-    if (!status && child.exit_code == TW_CHILD_NOT_RUN)
-        status = tw_fail(diag, TW_ERR_IO, "cannot run %s", arguments[0]);
-    if (!status) {
-        tw_strbuf_append_n(output, (const char *)child.output, child.output_size);
-        tw_strbuf_append(output, child.words);
-        *end = end_of(&child);
-    }
+static tw_status run_program(tw_child *child, tw_strbuf *output, probe_end *end, tw_diag *diag) {
+    child->limits.milliseconds = LIMIT;
+    tw_status status = tw_child_run(child, diag);
+    if (!status && child->exit_code == TW_CHILD_NOT_RUN)
+        status = tw_fail(diag, TW_ERR_IO, "cannot run %s", child->arguments[0]);
+    if (status) return status;
+    *end = end_of(child);
+    tw_strbuf_append(output, child->words);
+    return output->failed ? tw_fail_no_memory(diag) : TW_OK;
+}
+
+/* Appends what the program writes; it reads `input`, "-" in its arguments. */
+static tw_status run_on(const char *const *arguments, const void *input, size_t size, tw_strbuf *output,
+                        probe_end *end, tw_diag *diag) {
+    tw_child child = {.arguments = arguments, .input = input, .input_size = size};
+    tw_status status = run_program(&child, output, end, diag);
+    if (!status) tw_strbuf_append_n(output, (const char *)child.output, child.output_size);
     free(child.output);
     free(child.words);
     return status || !output->failed ? status : tw_fail_no_memory(diag);
 }
 
-tw_status probe_run(const probe *p, unsigned slot, probe_step step, tw_arch arch, const char *text,
-                    tw_strbuf *output, probe_end *end, tw_diag *diag) {
-    char module[96], object[96], cpu[32] = "";
-    snprintf(module, sizeof module, "%s/%u.ll", p->directory, slot);
-    snprintf(object, sizeof object, "%s/%u.o", p->directory, slot);
-    if (arch) snprintf(cpu, sizeof cpu, "-mcpu=%s", tw_arch_get(arch)->name);
-    const char *const declare[] = {p->set->opt, "-passes=verify", "-S", "-o", "-", module, NULL};
-    const char *const verify[] = {p->set->opt, "-passes=verify", "-disable-output", module, NULL};
-    const char *const compile[] = {p->set->llc, cpu, "-filetype=obj", "-o", object, module, NULL};
-    const char *const assembly[] = {p->set->llc, cpu, "-O3", "-o", "-", module, NULL};
-    /* Machine code before it is text: with the module as the back end changed it. */
-    const char *const machine[] = {p->set->llc, cpu, "-stop-after=finalize-isel", "-o", "-", module, NULL};
-    const char *const *const commands[] = {declare, verify, compile, assembly, machine};
-    tw_status status = write_text(module, text, diag);
-    if (!status) status = run_program(commands[step], output, end, diag);
-    if (!status && step == PROBE_COMPILE && *end == PROBE_GOOD) {
-        const char *const undefined[] = {p->set->nm, "-u", object, NULL};
-        status = run_program(undefined, output, end, diag);
-    }
+/* Appends the undefined symbols of the object that llc makes. */
+static tw_status run_and_link(const probe *p, const char *const *arguments, const char *text,
+                              tw_strbuf *output, probe_end *end, tw_diag *diag) {
+    const char *const undefined[] = {p->set->nm, "-u", "/proc/self/fd/0", NULL};
+    tw_child child = {.arguments = arguments, .input = text, .input_size = strlen(text)};
+    tw_status status = run_program(&child, output, end, diag);
+    if (!status && *end == PROBE_GOOD)
+        status = run_on(undefined, child.output, child.output_size, output, end, diag);
+    free(child.output);
+    free(child.words);
     return status;
+}
+
+tw_status probe_run(const probe *p, probe_step step, tw_arch arch, const char *text, tw_strbuf *output,
+                    probe_end *end, tw_diag *diag) {
+    char cpu[32] = "";
+    if (arch) snprintf(cpu, sizeof cpu, "-mcpu=%s", tw_arch_get(arch)->name);
+    const char *const declare[] = {p->set->opt, "-passes=verify", "-S", "-o", "-", "-", NULL};
+    const char *const verify[] = {p->set->opt, "-passes=verify", "-disable-output", "-", NULL};
+    const char *const compile[] = {p->set->llc, cpu, "-filetype=obj", "-o", "-", "-", NULL};
+    const char *const assembly[] = {p->set->llc, cpu, "-O3", "-o", "-", "-", NULL};
+    /* Machine code before it is text: with the module as the back end changed it. */
+    const char *const machine[] = {p->set->llc, cpu, "-stop-after=finalize-isel", "-o", "-", "-", NULL};
+    const char *const *const commands[] = {declare, verify, compile, assembly, machine};
+    return step == PROBE_COMPILE ? run_and_link(p, compile, text, output, end, diag)
+                                 : run_on(commands[step], text, strlen(text), output, end, diag);
 }
 
 /* ---- lists of cases ---- */
@@ -99,7 +102,6 @@ static void take_named(const probe *p, const list *from, const char *text, bool 
 
 typedef struct measuring {
     probe *p;
-    unsigned slot;
     tw_arch arch;
     tw_diag *diag;
 } measuring;
@@ -181,9 +183,9 @@ static tw_status run_module(measuring *m, const list *batch, probe_step step, bo
     tw_strbuf text;
     tw_strbuf_init(&text, NULL);
     probe_module(&text, m->p->cases, batch->numbers, batch->count, m->arch, calls);
-    tw_status status =
-        text.failed ? tw_fail_no_memory(m->diag)
-                    : probe_run(m->p, m->slot, step, m->arch, tw_strbuf_text(&text), output, end, m->diag);
+    tw_status status = text.failed
+                           ? tw_fail_no_memory(m->diag)
+                           : probe_run(m->p, step, m->arch, tw_strbuf_text(&text), output, end, m->diag);
     tw_strbuf_free(&text);
     return status;
 }
@@ -332,7 +334,7 @@ typedef struct lane {
 static void *run_lane(void *argument) {
     lane *l = argument;
     for (unsigned arch = 1 + l->slot; arch < TW_ARCH_COUNT && !l->status; arch += l->jobs) {
-        measuring m = {l->p, l->slot, (tw_arch)arch, l->diag};
+        measuring m = {l->p, (tw_arch)arch, l->diag};
         l->status = measure_target(&m);
     }
     return NULL;
@@ -392,32 +394,19 @@ static json_t *file_of(const probe *p, json_t *facts) {
                      p->set->version, "targets", targets, "facts", facts, "intrinsics", intrinsics);
 }
 
-static void remove_files(const probe *p) {
-    static const char *const suffixes[] = {"ll", "o"};
-    char path[96];
-    for (unsigned slot = 0; slot < JOBS_MAX; slot++)
-        for (unsigned i = 0; i < 2; i++) {
-            snprintf(path, sizeof path, "%s/%u.%s", p->directory, slot, suffixes[i]);
-            unlink(path);
-        }
-    rmdir(p->directory);
-}
-
 tw_status probe_measure(const toolset *set, unsigned jobs, json_t **file, tw_diag *diag) {
     *file = NULL;
-    probe p = {.set = set, .directory = "/tmp/tilewright-probe-XXXXXX"};
-    if (!mkdtemp(p.directory)) return tw_fail(diag, TW_ERR_IO, "%s: %s", p.directory, strerror(errno));
+    probe p = {.set = set};
     /* A crash shall neither look for symbols nor write files. */
     setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 1);
     setenv("LLVM_DISABLE_CRASH_REPORT", "1", 1);
     json_t *facts = NULL;
-    measuring m = {&p, 0, TW_ARCH_NONE, diag};
+    measuring m = {&p, TW_ARCH_NONE, diag};
     tw_status status = probe_cases(&p.cases, &p.count, diag);
     if (!status) status = run_all(&m, any, declare_batch);
     if (!status) status = run_all(&m, is_verified, verify_batch);
     if (!status) status = measure_targets(&p, jobs, diag);
     if (!status) status = probe_facts(&p, &facts, diag);
-    remove_files(&p);
     if (status) json_decref(facts);
     if (!status && !(*file = file_of(&p, facts))) status = tw_fail_no_memory(diag);
     free(p.cases);

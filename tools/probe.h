@@ -27,7 +27,6 @@ typedef struct probe {
     probe_case *cases;
     size_t count;
     bool served[TW_ARCH_COUNT]; /* llc knows the processor */
-    char directory[64];         /* for files */
 } probe;
 
 /* All cases, sorted, nothing measured. */
@@ -43,7 +42,7 @@ void probe_module(tw_strbuf *text, const probe_case *cases, const size_t *list, 
 
 /* ---- measuring ---- */
 
-/* Runs a program of the set on `text`. Threads that run at once have a `slot` each. */
+/* Runs a program of the set on `text`, and appends what it writes; no file is made. */
 typedef enum probe_step {
     PROBE_DECLARE,
     PROBE_VERIFY,
@@ -52,8 +51,8 @@ typedef enum probe_step {
     PROBE_MACHINE
 } probe_step;
 typedef enum probe_end { PROBE_GOOD, PROBE_REFUSED, PROBE_CRASHED, PROBE_LATE } probe_end;
-tw_status probe_run(const probe *p, unsigned slot, probe_step step, tw_arch arch, const char *text,
-                    tw_strbuf *output, probe_end *end, tw_diag *diag);
+tw_status probe_run(const probe *p, probe_step step, tw_arch arch, const char *text, tw_strbuf *output,
+                    probe_end *end, tw_diag *diag);
 
 /* Measures all cases. */
 tw_status probe_measure(const toolset *set, unsigned jobs, json_t **file, tw_diag *diag);

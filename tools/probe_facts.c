@@ -13,7 +13,7 @@ static tw_status compile(const probe *p, probe_step step, unsigned arch, const c
                          tw_diag *diag) {
     probe_end end;
     tw_strbuf_clear(output);
-    tw_status status = probe_run(p, 0, step, (tw_arch)arch, text, output, &end, diag);
+    tw_status status = probe_run(p, step, (tw_arch)arch, text, output, &end, diag);
     if (!status && end != PROBE_GOOD) tw_strbuf_clear(output);
     return status;
 }
