@@ -68,16 +68,25 @@ static uint32_t narrow_half(const tw_emu_wave *w, float f, bool bfloat) {
     return w->lane_mode & EMU_MODE_FP16_OVFL && (r & 0x7fff) == infinity ? r - 1 : r;
 }
 
+/* The words of C: D may be stored over them before all are read. */
+static void read_sums(const tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, uint32_t *out) {
+    for (unsigned half = 0; half < w->halves; half++) {
+        const uint32_t *c = i->s[2].kind == EMU_OPERAND_VGPR ? emu_vgpr(w, &i->s[2], half) : NULL;
+        for (unsigned word = 0; word < i->d.words; word++)
+            for (unsigned l = 0; l < EMU_LANES; l++)
+                out[word * x->lanes + half * EMU_LANES + l] = c ? c[word * EMU_LANES + l] : i->s[2].bits[0];
+    }
+}
+
 static uint32_t add_integer(const emu_matrix *x, uint32_t c, float sum) {
     int64_t r = (int64_t)(int32_t)c + (int64_t)sum;
     if (x->clamp) r = r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : r;
     return (uint32_t)r;
 }
 
-/* One word of one block of lanes: its bits, and for each which element they are of. */
+/* One word of one block of lanes. `sums`: C of integers. */
 static void result_word(const tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, const float *d,
-                        unsigned word, unsigned half, uint32_t *out) {
-    const uint32_t *c = i->s[2].kind == EMU_OPERAND_VGPR ? emu_vgpr(w, &i->s[2], half) : NULL;
+                        const uint32_t *sums, unsigned word, unsigned half, uint32_t *out) {
     if (x->d.format.bits == 16) {
         const float *low = d + 2 * word * x->lanes + half * EMU_LANES, *high = low + x->lanes;
         bool bfloat = x->d.format.kind == EMU_MATRIX_BFLOAT;
@@ -93,7 +102,7 @@ static void result_word(const tw_emu_wave *w, const emu_inst *i, const emu_matri
     for (unsigned l = 0; l < EMU_LANES; l++) {
         uint32_t bits = f32_bits(from[l]);
         if (x->integer)
-            bits = add_integer(x, c ? c[word * EMU_LANES + l] : i->s[2].bits[0], from[l]);
+            bits = add_integer(x, sums[word * x->lanes + half * EMU_LANES + l], from[l]);
         else if (x->a.format.flush && !(bits & 0x7f800000u))
             bits &= 0x80000000u;
         out[l] = bits;
@@ -125,6 +134,8 @@ void tw_emu_matrix_store(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x,
     unknown_places u;
     bool any = w->shadow && (may_be_unknown(w, i, x) || old_half_unknown(w, i, x));
     if (any) find_unknown(w, i, x, &u);
+    uint32_t sums[EMU_MATRIX_ELEMENTS];
+    if (x->integer) read_sums(w, i, x, sums);
     bool plain = !wide && x->d.format.bits == 32 && !x->integer && !x->a.format.flush;
     for (unsigned word = 0; word < i->d.words; word++) {
         for (unsigned half = 0; half < w->halves; half++) {
@@ -136,7 +147,7 @@ void tw_emu_matrix_store(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x,
                 for (unsigned l = 0; l < EMU_LANES; l++)
                     bits[l] = (uint32_t)(f64_bits(from[l]) >> (word % 2 * 32));
             } else {
-                result_word(w, i, x, d, word, half, bits);
+                result_word(w, i, x, d, sums, word, half, bits);
             }
             if (any) unknown_word(w, i, x, u.d, word, half, unknown);
             tw_emu_vector_store(w, &i->d, word, half, ~0u, bits, any ? unknown : NULL);

@@ -150,6 +150,7 @@ void matrix_append_kernel(tw_strbuf *ir, const instruction *t, unsigned number, 
         " asm sideeffect \"s_nop 15\\0As_nop 15\\0A%s $0, $1, $2, %s%s%s\\0As_nop 15\\0As_nop 15\", \"%s\"(",
         t->mnemonic, kind == 'c' || kind == 'h' ? "$0" : "$3", t->modifiers, more,
         kind == 'a'                  ? "=&a,v,v,a"
+        : kind == 'o'                ? "={v[22:25]},v,v,{v[20:23]}" /* D begins in the middle of C */
         : kind == 'c' || kind == 'h' ? "=v,v,v,0"
                                      : "=&v,v,v,v");
     for (const char *o = "abc"; *o; o++) {

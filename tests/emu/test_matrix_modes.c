@@ -111,16 +111,35 @@ static void upper_halves(void **state) {
     matrix_check(&x, t, "upper halves");
 }
 
+/* C is read before any of D is written: compilers let four registers of each overlap. */
+static void overlapping_sums(void **state) {
+    bench x;
+    uint32_t seed = 11;
+    matrix_start(&x, *state);
+    const char *const names[] = {x.bit == GFX90A ? "v_mfma_i32_16x16x16i8" : "v_mfma_i32_16x16x32_i8",
+                                 x.bit == GFX90A ? "v_mfma_f32_16x16x16f16" : "v_mfma_f32_16x16x16_f16"};
+    for (unsigned i = 0; i < 2; i++) {
+        const instruction *t = matrix_find(&x, names[i]);
+        matrix_clear(&x, t);
+        matrix_fill(t, &seed);
+        matrix_load(&x, t);
+        matrix_run_with(&x, t, 'o', "");
+        matrix_check(&x, t, "overlapping sums");
+    }
+}
+
 int main(void) {
     static char plain[8][8] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
                                "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
-    struct CMUnitTest tests[16 + 3];
+    struct CMUnitTest tests[16 + 3 + 3];
     size_t count = 0;
     for (unsigned k = 0; k < 8; k++)
         tests[count++] = (struct CMUnitTest){"denormals", denormals, NULL, NULL, plain[k]};
     for (unsigned k = 0; k < 8; k++)
         tests[count++] =
             (struct CMUnitTest){"nans_and_infinities", nans_and_infinities, NULL, NULL, plain[k]};
+    for (unsigned k = 0; k < 3; k++)
+        tests[count++] = (struct CMUnitTest){"overlapping_sums", overlapping_sums, NULL, NULL, plain[k]};
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(integers_saturate);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(signs);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(upper_halves);
