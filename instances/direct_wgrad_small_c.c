@@ -123,11 +123,14 @@ sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
     z.dy_first = z.x_rows * z.x_pitch * SC_CHUNK;
     z.buffer = z.dy_first + (s->dy_direct ? 0 : SC_UNITS * z.dy_unit);
     z.lds_bytes = 2 * 2 * z.buffer;
-    /* An estimate: sums; fragments; what is staged; places of the loads and of the fragments; addresses. */
+    /* An estimate: sums; fragments; what is staged; places of the loads and of the fragments; and what
+     * clearing takes, or little. */
+    enum { OF_DIRECT = 40, OF_STAGED = 8 };
     const int vector = s->vec_x > 2 ? s->vec_x / 2 : 1;
     const int dy_fragments = s->dy_direct ? 0 : s->wave_tiles_k;
     z.vgprs = 8 * s->wave_tiles_k * s->wave_tiles_q + 8 * (dy_fragments + 2) + SC_UNITS * z.x_items * vector +
-              4 * z.dy_loads + 4 * z.x_items + 2 * z.dy_items + 2 * s->wave_tiles_q + 32;
+              4 * z.dy_loads + 2 * z.x_items + 2 * z.dy_items + s->wave_tiles_q +
+              (s->dy_direct ? OF_DIRECT : OF_STAGED);
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
     z.vgpr_cap = z.waves > 8 ? 256 : 512;
     z.vgpr_limit = least(budget, z.vgpr_cap);
@@ -186,8 +189,9 @@ static const char *const tiles[] = {"wave_tiles_k=2", "wave_tiles_k=4", "wave_ti
                                     NULL};
 static const char *const steps[] = {"sub_steps=4", "sub_steps=1 rows=4", "sub_steps=2 rows=2 unit_rows=4",
                                     NULL};
-static const char *const staging[] = {"", "vec_x=4", "vec_x=4 uniform_wave=1", NULL};
-static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, NULL};
+static const char *const staging[] = {"", "vec_x=8", "vec_x=4 uniform_wave=1", NULL};
+static const char *const dy[] = {"", "dy_direct=1", NULL};
+static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, dy, NULL};
 
 const tw_family tw_family_direct_wgrad_small_c = {
     .name = "direct_wgrad_small_c",

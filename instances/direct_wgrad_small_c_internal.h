@@ -18,7 +18,7 @@ enum {
     SC_MAX_ROWS = 4,
     SC_MAX_ITEMS = 64, /* of a lane; likewise */
     SC_MAX_ROW_BYTES = 1 << 30,
-    SC_MAX_ROW_BUFFERS = 40,
+    SC_MAX_ROW_BUFFERS = 32,
 };
 
 /* What follows from a spec and a target alone. */
