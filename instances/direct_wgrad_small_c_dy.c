@@ -44,11 +44,10 @@ void tw_sc_place_direct(sc_gen *g) {
     column = tw_add(b, column, of_side);
     tw_value pixel = tw_emit_mad(b, column, row, g->args.wo);
     tw_value at = tw_emit_mad(b, k, pixel, g->args.k);
-    /* A wave whose tiles are past the last k reads those before it: nobody gives its sums. */
+    at = tw_add(b, at, g->first_k);
+    at = tw_add(b, at, g->wave_k);
+    /* Held inside dY, also where the wave's tiles are past the last k: nobody gives their sums. */
     const int tiles = SC_TILE * g->spec->wave_tiles_k;
-    tw_value first_k = tw_add(b, g->first_k, g->wave_k), last_k = tw_emit_add(b, g->args.k, -tiles);
-    first_k = tw_smin(b, first_k, last_k);
-    at = tw_add(b, at, first_k);
     tw_value elements = tw_emit_udiv(b, g->args.dy_bytes, 2);
     g->last_dy = tw_emit_add(b, elements, SC_TILE - tiles - READ);
     at = tw_smin(b, at, g->last_dy);
