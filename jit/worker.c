@@ -176,16 +176,20 @@ static void take_words(worker *w) {
 /* Reads until the child closes its end, which it does by ending, or until the time is up. */
 static void receive(worker *w, uint64_t deadline) {
     char chunk[65536];
+    int words = w->words; /* -1 once the child has closed its end: poll would return for it at once */
     while (true) {
         uint64_t now = tw_now();
         if (now >= deadline) {
             w->timed_out = true;
             return;
         }
-        struct pollfd fds[2] = {{w->result, POLLIN, 0}, {w->words, POLLIN, 0}};
+        struct pollfd fds[2] = {{w->result, POLLIN, 0}, {words, POLLIN, 0}};
         uint64_t left = (deadline - now) / 1000000 + 1;
         if (poll(fds, 2, left < INT_MAX ? (int)left : INT_MAX) < 0) continue;
-        if (fds[1].revents & POLLIN) take_words(w);
+        if (fds[1].revents & POLLIN)
+            take_words(w);
+        else if (fds[1].revents)
+            words = -1;
         if (!fds[0].revents) continue;
         ssize_t got = read(w->result, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR) continue;

@@ -202,7 +202,7 @@ static void read_declaration(probe_case *c, const char *line) {
         if (*at == '(' || *at == '<') depth++;
         if (*at == ')' || *at == '>') depth--;
         if (*at == ',' && depth == 1) argument++;
-        if (!strncmp(at, " immarg", 7)) c->immediates |= 1u << argument;
+        if (argument < 32 && !strncmp(at, " immarg", 7)) c->immediates |= 1u << argument;
     }
     c->known = !strncmp(at, " #", 2);
 }
