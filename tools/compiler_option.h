@@ -5,18 +5,24 @@
 #include <argp.h>
 
 #include "jit/compiler.h"
+#include "lower/flavor.h"
 
 typedef struct cli_compiler {
     tw_compiler_kind kind;
     const char *path; /* of a comgr library or a folder of tools, or NULL */
+    tw_flavor set;    /* of a tool set, or 0 */
 } cli_compiler;
 
-#define CLI_COMPILER_OPTION(default_word)                                                    \
-    {                                                                                        \
-        "compiler", 'c', "COMPILER", 0,                                                      \
-            "auto, llvm, comgr, comgr:LIBRARY, or tools:FOLDER with opt, llc and ld.lld of " \
-            "an LLVM release (default: " default_word ")",                                   \
-            0                                                                                \
+#define CLI_COMPILER_OPTION(default_word)                                                           \
+    {"compiler",                                                                                    \
+     'c',                                                                                           \
+     "COMPILER",                                                                                    \
+     0,                                                                                             \
+     "auto, llvm, comgr, comgr:LIBRARY, tools:FOLDER with opt, llc and ld.lld of an LLVM release, " \
+     "or llvm15 ... llvm24 for those that tools/toolchains unpacked (default: " default_word ")",   \
+     0},                                                                                            \
+    {                                                                                               \
+        "toolchain", 0, NULL, OPTION_ALIAS, NULL, 0                                                 \
     }
 
 /* On a wrong word the process ends as argp_error does. The path points into `text`. */

@@ -26,20 +26,26 @@ static void cache_folder(char *out, size_t size) {
     }
 }
 
-static bool in_cache(toolset *set, const char *name) {
-    char folder[400];
-    cache_folder(folder, sizeof folder);
-    snprintf(set->llc, sizeof set->llc, "%s/%s/llc", folder, name);
-    snprintf(set->opt, sizeof set->opt, "%s/%s/opt", folder, name);
-    snprintf(set->nm, sizeof set->nm, "%s/%s/llvm-nm", folder, name);
+static bool has_programs(toolset *set, const char *folder) {
+    snprintf(set->folder, sizeof set->folder, "%s", folder);
+    snprintf(set->llc, sizeof set->llc, "%s/llc", folder);
+    snprintf(set->opt, sizeof set->opt, "%s/opt", folder);
+    snprintf(set->nm, sizeof set->nm, "%s/llvm-nm", folder);
     return is_program(set->llc) && is_program(set->opt) && is_program(set->nm);
 }
 
-static bool installed(toolset *set) {
-    snprintf(set->llc, sizeof set->llc, "/usr/lib/llvm-%d/bin/llc", (int)set->flavor);
-    snprintf(set->opt, sizeof set->opt, "/usr/lib/llvm-%d/bin/opt", (int)set->flavor);
-    snprintf(set->nm, sizeof set->nm, "/usr/lib/llvm-%d/bin/llvm-nm", (int)set->flavor);
-    return is_program(set->llc) && is_program(set->opt) && is_program(set->nm);
+tw_status toolset_locate(tw_flavor flavor, toolset *out, tw_diag *diag) {
+    *out = (toolset){.flavor = flavor};
+    char cache[400], folder[448];
+    cache_folder(cache, sizeof cache);
+    snprintf(folder, sizeof folder, "%s/%s", cache, tw_flavor_name(out->flavor));
+    if (has_programs(out, folder)) return TW_OK;
+    snprintf(folder, sizeof folder, "/usr/lib/llvm-%d/bin", (int)out->flavor);
+    if (has_programs(out, folder)) return TW_OK;
+    return tw_fail(
+        diag, TW_ERR_NOT_FOUND,
+        "the tool set must be set up by tools/toolchains or installed in /usr/lib/llvm-%d (got %s)",
+        (int)out->flavor, tw_flavor_name(out->flavor));
 }
 
 /* The root that llc comes from: what stands before /usr/lib/llvm-N/bin/llc in its path, or in the script that
@@ -91,12 +97,6 @@ static tw_status read_version(toolset *set, tw_diag *diag) {
 }
 
 tw_status toolset_find(tw_flavor flavor, toolset *out, tw_diag *diag) {
-    const char *name = tw_flavor_name(flavor);
-    *out = (toolset){.flavor = flavor};
-    if (!in_cache(out, name) && !installed(out))
-        return tw_fail(
-            diag, TW_ERR_NOT_FOUND,
-            "the tool set must be set up by tools/toolchains or installed in /usr/lib/llvm-%d (got %s)",
-            (int)out->flavor, name);
-    return read_version(out, diag);
+    tw_status status = toolset_locate(flavor, out, diag);
+    return status ? status : read_version(out, diag);
 }

@@ -128,8 +128,10 @@ expect golden_table 0 '^\| gfx1250 \|' "$tilewright" golden --table --dir "$sour
 expect golden_table_alone 2 'only --dir goes with it' "$tilewright" golden --table --record
 expect golden_table_nothing 1 'No such file' "$tilewright" golden --table --dir "$root"
 for command in compile run golden identity; do
-    expect "compiler_words_$command" 2 'auto, llvm, comgr, comgr:LIBRARY or tools:FOLDER \(got gcc\)' "$tilewright" $command --compiler gcc
+    expect "compiler_words_$command" 2 'auto, llvm, comgr, comgr:LIBRARY, tools:FOLDER or a flavor as llvm21 \(got gcc\)' "$tilewright" $command --compiler gcc
 done
+expect compile_by_missing_set 1 'must be set up by tools/toolchains or installed in /usr/lib/llvm-20 \(got llvm20\)' \
+    env TILEWRIGHT_TOOLCHAINS=/nonexistent "$tilewright" compile $small --toolchain llvm20
 expect compile_by_named_library 1 'no comgr library can be opened \(/nonexistent: ' "$tilewright" compile $small --compiler comgr:/nonexistent
 cp -r "$source/golden" "$root/golden"
 # A compiler that computes something else, one that forgets a function, and one that crashes.
