@@ -254,7 +254,7 @@ int cmd_golden(int argc, char **argv) {
         .doc = "Builds and lowers every pinned configuration for every target and flavor, and compares the "
                "texts with the recorded ones; or, with --execute, compiles and executes them. Fails (1) on a "
                "difference, on a golden that is missing, and when nothing was compared."};
-    options o = {.directory = "golden", .compiler = {TW_COMPILER_LLVM, NULL}};
+    options o = {.directory = "golden", .compiler = {.kind = TW_COMPILER_LLVM}};
     cli_parse(&argp, argc, argv, &o);
     if (!o.jobs) o.jobs = 2;
     tw_diag *diag = tw_diag_new(NULL);

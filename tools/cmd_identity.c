@@ -331,7 +331,7 @@ int cmd_identity(int argc, char **argv) {
                "IR, in parallel threads, in another locale, in another folder, through the cache) and "
                "compares the code objects byte for byte, and with the baseline of the compiler's exact "
                "version where one is recorded. Fails (1) on a difference and when nothing was compared."};
-    options o = {.directory = "golden", .compiler_option = {TW_COMPILER_LLVM, NULL}};
+    options o = {.directory = "golden", .compiler_option = {.kind = TW_COMPILER_LLVM}};
     cli_baseline_init(&o.made);
     cli_baseline_init(&o.recorded);
     cli_parse(&argp, argc, argv, &o);
