@@ -9,6 +9,7 @@
  * that changes nothing in the code: see `codegen_options` and `link_options`. */
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,9 +191,15 @@ static void report_log(const action *a) {
     free(log);
 }
 
+/* LLVM's options are variables of a comgr library, which each action parses anew: two at once end the process
+ * (comgr 2.4). */
+static pthread_mutex_t action_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static tw_status run(action *a, int number, comgr_kind wanted, const char *what, uint8_t **bytes,
                      size_t *size) {
+    pthread_mutex_lock(&action_lock);
     comgr_status got = a->backend->call.do_action(number, a->info, a->input, a->output);
+    pthread_mutex_unlock(&action_lock);
     report_log(a);
     if (got) return failed(a, got, what);
     tw_status status = take_output(a, wanted, bytes, size);

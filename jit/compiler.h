@@ -21,7 +21,7 @@ typedef enum tw_compiler_kind {
                           processes; only through tw_compiler_open_path */
 } tw_compiler_kind;
 
-/* May be shared by threads; compiles from several threads run at once. */
+/* May be shared by threads. Compiles from several threads run at once; those through comgr take turns. */
 typedef struct tw_compiler tw_compiler;
 
 /* On success *out belongs to the caller: tw_compiler_close. TW_ERR_NOT_FOUND where the library that was asked
