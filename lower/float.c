@@ -5,15 +5,15 @@ static const tw_type *result_type(const tw_lowering *l, const tw_op *op) {
     return tw_ll_type_of(l, op->first_result);
 }
 
-/* 0 in every lane, from a register that LLVM knows nothing of; `type` is of integers. */
-static tw_ref hidden_zero(tw_lowering *l, const tw_type *type) {
+/* `value` in every lane, from a register that LLVM knows nothing of; `type` is of integers. */
+static tw_ref hidden_constant(tw_lowering *l, const tw_type *type, int value) {
     const tw_type *element = tw_type_scalar(type->scalar), *lanes = tw_ll_like(type, TW_I32);
     const tw_type *word = type->scalar == TW_I16 ? tw_type_scalar(TW_I32) : element;
-    tw_ref zero = tw_ll_let(l, "call %t asm \"\", \"=s,0\"(%t 0)", word, word);
-    if (word != element) zero = tw_ll_let(l, "trunc %t %r to %t", word, zero, element);
-    if (type->lanes == 1) return zero;
-    zero = tw_ll_let(l, "insertelement %t poison, %t %r, i32 0", type, element, zero);
-    return tw_ll_let(l, "shufflevector %t %r, %t poison, %t zeroinitializer", type, zero, type, lanes);
+    tw_ref hidden = tw_ll_let(l, "call %t asm \"\", \"=s,0\"(%t %d)", word, word, value);
+    if (word != element) hidden = tw_ll_let(l, "trunc %t %r to %t", word, hidden, element);
+    if (type->lanes == 1) return hidden;
+    hidden = tw_ll_let(l, "insertelement %t poison, %t %r, i32 0", type, element, hidden);
+    return tw_ll_let(l, "shufflevector %t %r, %t poison, %t zeroinitializer", type, hidden, type, lanes);
 }
 
 /* LLVM takes +0 - x for -x, and gives -0 where x is +0. */
@@ -24,7 +24,7 @@ tw_ref tw_ll_minuend(tw_lowering *l, const tw_op *op) {
     const unsigned width = tw_scalar_bits(type->scalar);
     const tw_type *bits = tw_ll_like(type, width == 64 ? TW_I64 : width == 32 ? TW_I32 : TW_I16);
     value = tw_ll_let(l, "bitcast %t %r to %t", type, value, bits);
-    value = tw_ll_let(l, "or %t %r, %r", bits, value, hidden_zero(l, bits));
+    value = tw_ll_let(l, "or %t %r, %r", bits, value, hidden_constant(l, bits, 0));
     return tw_ll_let(l, "bitcast %t %r to %t", bits, value, type);
 }
 
@@ -94,11 +94,7 @@ static void set_sign(tw_lowering *l, const tw_op *op, const tw_type *type, const
  * the sign that an integer operation changes. */
 static void flip_f32(tw_lowering *l, const tw_op *op, const tw_type *type) {
     const tw_type *words = tw_ll_like(type, TW_I32);
-    tw_ref mask = tw_ll_let(l, "call i32 asm \"\", \"=s,0\"(i32 %d)", INT32_MIN);
-    if (type->lanes > 1) {
-        mask = tw_ll_let(l, "insertelement %t poison, i32 %r, i32 0", words, mask);
-        mask = tw_ll_let(l, "shufflevector %t %r, %t poison, %t zeroinitializer", words, mask, words, words);
-    }
+    tw_ref mask = hidden_constant(l, words, INT32_MIN);
     tw_ref bits = tw_ll_let(l, "bitcast %t %v to %t", type, op->operands[0], words);
     tw_ref changed = tw_ll_let(l, "xor %t %r, %r", words, bits, mask);
     tw_ll_set(l, op->first_result, "bitcast %t %r to %t", words, changed, type);
