@@ -1,5 +1,6 @@
 /* LDS. */
 #include "run/emu/lds.h"
+#include "arch/lds_banks.h"
 #include "run/emu/block_copy.h"
 #include "run/emu/copy.h"
 #include "run/emu/lds_race.h"
@@ -35,29 +36,9 @@ uint32_t tw_emu_lds_offsets(tw_emu_wave *w, const emu_inst *i, unsigned half, ui
     return active & ~bad;
 }
 
-/* Model (docs/emulator.md): in a cycle each bank serves one dword, to all lanes that ask for
- * it; lanes are served in groups whose dwords could lie in different banks, 8 for four dwords and 32 banks.
- */
 void tw_emu_lds_count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t active, unsigned bytes,
                                 unsigned parts) {
-    enum { MAX_BANKS = 64 };
-    unsigned words = (bytes + 3) / 4, banks = w->launch->lds_banks, group = EMU_LANES;
-    while (group * words > banks)
-        group /= 2;
-    for (unsigned first = 0; first < EMU_LANES; first += group) {
-        uint32_t last[MAX_BANKS], lanes = active & (group == 32 ? ~0u : ((1u << group) - 1) << first);
-        uint8_t load[MAX_BANKS] = {0}, most = 0;
-        for (; lanes; lanes &= lanes - 1) {
-            uint32_t dword = offset[__builtin_ctz(lanes)] / 4;
-            for (unsigned k = 0; k < words; k++, dword++) {
-                uint32_t bank = dword % banks;
-                if (load[bank] && last[bank] == dword) continue;
-                last[bank] = dword;
-                if (++load[bank] > most) most = load[bank];
-            }
-        }
-        if (most > 1) w->group->bank_conflicts += (most - 1u) * parts;
-    }
+    w->group->bank_conflicts += tw_lds_bank_conflicts(w->launch->lds_banks, offset, active, bytes) * parts;
 }
 
 unsigned tw_emu_lds_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) {
