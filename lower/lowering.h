@@ -73,6 +73,7 @@ typedef struct tw_lowering {
     uint32_t metadata[TW_METADATA_COUNT]; /* node numbers; 0: not used */
     tw_loop_note *loops;
     tw_answer stores_product; /* lower/product.c */
+    const uint8_t *uses;      /* by value (lower/wave.c); NULL until it is asked for */
     tw_label block;           /* being written */
 } tw_lowering;
 

@@ -222,16 +222,30 @@ static bool is_plain_alu(tw_opcode opcode) {
     }
 }
 
+enum { USES_NONE = 0, USES_ONE_ALU, USES_OTHER };
+
+/* What uses each value: USES_*, found in one walk over the kernel. NULL when memory is out. */
+static const uint8_t *uses_of_values(tw_lowering *l) {
+    if (l->uses) return l->uses;
+    uint8_t *uses = TW_ARENA_NEW(&l->arena, uint8_t, (size_t)l->kernel->value_count + 1);
+    if (!uses) {
+        l->out.failed = true;
+        return NULL;
+    }
+    for (const tw_op *op = l->kernel->body.first; op; op = tw_op_after(op))
+        for (uint32_t i = 0; i < op->operand_count; i++) {
+            uint8_t *use = &uses[op->operands[i].id];
+            *use = *use == USES_NONE && is_plain_alu(op->opcode) ? USES_ONE_ALU : USES_OTHER;
+        }
+    l->uses = uses;
+    return uses;
+}
+
 /* LLVM makes a DPP move part of the instruction that uses it, and drops the move without seeing that it is
  * also part of a wider register. So only a move with a single use, by such an instruction, is shown to it. */
 static bool may_become_part_of_its_use(tw_lowering *l, tw_value value) {
-    unsigned uses = 0;
-    for (const tw_op *op = l->kernel->body.first; op; op = tw_op_after(op))
-        for (uint32_t i = 0; i < op->operand_count; i++) {
-            if (op->operands[i].id != value.id) continue;
-            if (++uses > 1 || !is_plain_alu(op->opcode)) return false;
-        }
-    return true;
+    const uint8_t *uses = uses_of_values(l);
+    return uses && uses[value.id] != USES_OTHER;
 }
 
 static void set_from_dpp(tw_lowering *l, const tw_op *op, tw_ref word) {

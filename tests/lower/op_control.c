@@ -19,6 +19,8 @@ void build_wave(maker *m) {
     unsigned wave_size = tw_builder_target(b).wave_size;
     tw_value values[8], lane = maker_load(m, tw_type_scalar(TW_I32));
     unsigned count = words(m, values);
+    tw_value moved = tw_shuffle_xor(b, values[1], 1); /* becomes part of the sum */
+    maker_store(m, tw_fadd(b, moved, values[1]));
     for (unsigned i = 0; i < count; i++) {
         tw_value first = tw_readfirstlane(b, values[i]);
         maker_store(m, first);
