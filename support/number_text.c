@@ -1,6 +1,7 @@
 #include "support/number_text.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 /* More digits than any double needs to be rounded correctly; what follows counts only as zero or not. */
 #define DIGITS_MAX 780
 
-#define EXPONENT_LIMIT 100000
+#define POINT_LIMIT 50000 /* a double is zero or infinite long before */
+/* Larger than any count of digits in memory, so that "0.00...01e2000000" is read as what it says. */
+#define EXPONENT_LIMIT (LONG_MAX / 20)
 
 typedef struct decimal {
     char digits[DIGITS_MAX + 1]; /* value = 0.d1 d2 d3 ... * 10^point */
@@ -64,8 +67,8 @@ static bool read_exponent(const char **at, const char *end, decimal *d) {
 }
 
 static double decimal_value(decimal *d) {
-    if (!d->count || d->point < -EXPONENT_LIMIT / 2) return 0.0;
-    if (d->point > EXPONENT_LIMIT / 2) return INFINITY;
+    if (!d->count || d->point < -POINT_LIMIT) return 0.0;
+    if (d->point > POINT_LIMIT) return INFINITY;
     if (d->dropped) d->digits[d->count++] = '1';
     char text[DIGITS_MAX + 32];
     snprintf(text, sizeof text, "%.*se%ld", d->count, d->digits, d->point - d->count);

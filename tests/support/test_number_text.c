@@ -84,6 +84,31 @@ static void the_last_of_many_digits_counts(void **state) {
     assert_true(tw_parse_double(text, length + 2000, &value) && value == 9007199254740994.0);
 }
 
+/* The exponent may make up for as many zeros as memory holds. */
+static void long_texts_keep_their_exponent(void **state) {
+    (void)state;
+    enum { ZEROS = 2000009 };
+    char *text = malloc(ZEROS + 32);
+    double value = 0;
+    if (!text) {
+        fail();
+        return;
+    }
+    memcpy(text, "0.", 2);
+    memset(text + 2, '0', ZEROS);
+    strcpy(text + 2 + ZEROS, "1e2000010");
+    assert_true(parses(text, &value) && value == 1);
+    memset(text, '0', ZEROS);
+    text[0] = '1';
+    strcpy(text + ZEROS, "e-2000008");
+    assert_true(parses(text, &value) && value == 1);
+    strcpy(text + ZEROS, "e-99999999999999999999999999");
+    assert_true(parses(text, &value) && value == 0);
+    strcpy(text + ZEROS, "e99999999999999999999999999");
+    assert_true(parses(text, &value) && isinf(value));
+    free(text);
+}
+
 static void random_doubles_come_back(void **state) {
     (void)state;
     uint64_t seed = 88172645463325252u;
@@ -116,8 +141,8 @@ static void locale_changes_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doubles_have_one_shortest_form), cmocka_unit_test(texts_round_once),
-        cmocka_unit_test(the_last_of_many_digits_counts), cmocka_unit_test(random_doubles_come_back),
-        cmocka_unit_test(locale_changes_nothing),
+        cmocka_unit_test(the_last_of_many_digits_counts), cmocka_unit_test(long_texts_keep_their_exponent),
+        cmocka_unit_test(random_doubles_come_back),       cmocka_unit_test(locale_changes_nothing),
     };
     return cmocka_run_group_tests_name("number_text", tests, NULL, NULL);
 }
