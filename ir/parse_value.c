@@ -123,9 +123,8 @@ static bool take_int(tw_parser *p, int64_t *value) {
 static bool parse_ints(tw_parser *p, tw_attr *attr) {
     int64_t *values = NULL;
     uint32_t count = 0, capacity = 0;
-    bool more = true;
     if (!tw_parse_next(p)) return false;
-    while (more && !tw_parse_at(p, "]")) {
+    for (bool more = !tw_parse_at(p, "]"); more;) {
         if (count == capacity) {
             capacity = capacity ? capacity * 2 : 16;
             int64_t *larger = TW_ARENA_NEW(&p->kernel->arena, int64_t, capacity);
