@@ -16,7 +16,7 @@ static tw_status refuse(const tw_kernel *kernel, const tw_op *op, tw_diag *diag,
     if (!diag) return status;
     const tw_op_info *info = tw_op_info_get(op->opcode);
     tw_strbuf text;
-    tw_strbuf_init(&text, kernel->ctx->allocator);
+    tw_strbuf_init(&text, NULL); /* any thread: not the context's allocator */
     tw_strbuf_vprintf(&text, format, arguments);
     tw_fail_at(diag, status, tw_kernel_where(kernel), op->line, op->column, "%s: %s",
                info ? info->name : "an op without a row", tw_strbuf_text(&text));
@@ -179,7 +179,7 @@ static void append_attr(tw_strbuf *text, const tw_attr *attr) {
 static tw_status refuse_attr(const tw_check *check, const tw_attr_info *rule, const tw_attr *attr) {
     if (!check->diag) return TW_ERR_INVALID;
     tw_strbuf text;
-    tw_strbuf_init(&text, check->kernel->ctx->allocator);
+    tw_strbuf_init(&text, NULL);
     tw_strbuf_printf(&text, "%s must be ", rule->name);
     switch (rule->rule) {
     case AR_INT: tw_strbuf_printf(&text, "an integer %" PRId64 "..%" PRId64 " ", rule->min, rule->max); break;

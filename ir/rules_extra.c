@@ -237,7 +237,7 @@ tw_status tw_check_cache_policy(const tw_check *check, tw_cache_op cache_op) {
     tw_status status = tw_cache_policy_check(target, cache_op, policy->as.i, NULL);
     if (!status || !check->diag) return status;
     /* The table's own words, with the op in front. */
-    tw_diag *reason = tw_diag_new(check->kernel->ctx->allocator);
+    tw_diag *reason = tw_diag_new(NULL);
     if (!reason) return tw_fail_no_memory(check->diag);
     tw_cache_policy_check(target, cache_op, policy->as.i, reason);
     tw_refuse(check, status, "%s", tw_diag_first_error(reason));

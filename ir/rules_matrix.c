@@ -23,7 +23,7 @@ tw_status tw_check_whole_waves(const tw_check *check) {
 tw_status tw_refuse_target(const tw_check *check, const char *what, uint32_t targets) {
     if (!check->diag) return TW_ERR_UNSUPPORTED;
     tw_strbuf names;
-    tw_strbuf_init(&names, check->kernel->ctx->allocator);
+    tw_strbuf_init(&names, NULL);
     for (unsigned arch = 1; arch < TW_ARCH_COUNT; arch++) {
         if (!(targets >> arch & 1)) continue;
         targets &= ~(1u << arch);
