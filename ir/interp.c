@@ -309,7 +309,9 @@ static bool make_state(tw_interp *in, const tw_interp_arg *args) {
     in->slots = TW_ARENA_NEW(&in->arena, tw_interp_slot, (size_t)kernel->value_count + 1);
     in->objects = TW_ARENA_NEW(&in->arena, tw_interp_object, kernel->body.arg_count + arrays + 1);
     in->masks = TW_ARENA_NEW(&in->arena, uint8_t *, 2 * (TW_DEPTH_MAX + 1));
-    if (!in->slots || !in->objects || !in->masks || !make_params(in, args)) return false;
+    in->copies =
+        TW_ARENA_NEW(&in->arena, tw_interp_copies, 2 * ((in->items + in->wave_size - 1) / in->wave_size));
+    if (!in->slots || !in->objects || !in->masks || !in->copies || !make_params(in, args)) return false;
     for (unsigned i = 0; i < 2 * (TW_DEPTH_MAX + 1); i++)
         if (!(in->masks[i] = TW_ARENA_NEW(&in->arena, uint8_t, in->items))) return false;
     return make_slots(in);

@@ -35,9 +35,9 @@ typedef struct tw_interp_options {
  * TW_ERR_DEVICE with op, work-item and address where the program breaks a rule of docs/ir.md while it runs:
  * an access outside its memory or misaligned, a store to a readonly parameter, a buffer store or atomic out
  * of range, LDS read before it was written, a shuffle from a lane that is not active, a barrier that some
- * work-items do not reach. Memory then holds what was stored up to there. TW_ERR_USAGE where arguments or
- * grid do not fit the kernel. The kernel is verified first. `options` and `diag` may be NULL. The kernel is
- * only read: any thread. */
+ * work-items do not reach. Memory then holds what was stored up to there. TW_ERR_USAGE where arguments do
+ * not fit the kernel, TW_ERR_LIMIT past max_ops or with millions of accesses of copies under way. The
+ * kernel is verified first. `options` and `diag` may be NULL. The kernel is only read: any thread. */
 TW_API tw_status tw_interp_run(const tw_kernel *kernel, const uint32_t grid[3], const tw_interp_arg *args,
                                size_t arg_count, const tw_interp_options *options, tw_diag *diag);
 

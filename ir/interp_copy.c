@@ -17,32 +17,48 @@ typedef struct tw_interp_copy {
     struct tw_interp_copy *next;
     const tw_op *op;
     uint32_t first; /* work-item of its wave */
-    bool is_tensor;
     unsigned bytes; /* of a piece */
     uint32_t count, capacity;
     piece pieces[];
 } copy;
 
-static copy *begin_copy(tw_interp *in, const tw_op *op, uint32_t first, bool is_tensor, unsigned bytes,
-                        uint32_t capacity) {
-    const tw_allocator *allocator = &tw_allocator_default;
-    copy *c = allocator->allocate(allocator->user, sizeof *c + capacity * sizeof c->pieces[0]);
-    if (!c) {
-        tw_fail_no_memory(in->diag);
-        return NULL;
-    }
-    *c = (copy){.op = op, .first = first, .is_tensor = is_tensor, .bytes = bytes, .capacity = capacity};
-    copy **end = &in->copies;
-    while (*end)
-        end = &(*end)->next;
-    *end = c;
-    return c;
+#define MAX_PIECES (1u << 22) /* under way at once: many times what fits in LDS */
+
+static tw_interp_copies *copies_of(const tw_interp *in, uint32_t first, bool is_tensor) {
+    return &in->copies[2 * (first / in->wave_size) + is_tensor];
 }
 
-static void finish(tw_interp *in, copy **place) {
+static tw_status begin_copy(tw_interp *in, const tw_op *op, uint32_t first, bool is_tensor, unsigned bytes,
+                            uint32_t capacity, copy **out) {
     const tw_allocator *allocator = &tw_allocator_default;
-    copy *c = *place;
-    *place = c->next;
+    if (capacity > MAX_PIECES - in->pieces)
+        return tw_refuse_op(
+            in->kernel, op, in->diag, TW_ERR_LIMIT,
+            "copies must be waited for before %u accesses of theirs are under way (got %" PRIu32
+            " and another %" PRIu32 ")",
+            MAX_PIECES, in->pieces, capacity);
+    copy *c = allocator->allocate(allocator->user, sizeof *c + capacity * sizeof c->pieces[0]);
+    if (!c) return tw_fail_no_memory(in->diag);
+    *c = (copy){.op = op, .first = first, .bytes = bytes, .capacity = capacity};
+    in->pieces += capacity;
+    tw_interp_copies *copies = copies_of(in, first, is_tensor);
+    if (copies->last) {
+        copies->last->next = c;
+    } else {
+        copies->first = c;
+    }
+    copies->last = c;
+    copies->count++;
+    *out = c;
+    return TW_OK;
+}
+
+static void finish_oldest(tw_interp *in, tw_interp_copies *copies) {
+    const tw_allocator *allocator = &tw_allocator_default;
+    copy *c = copies->first;
+    copies->first = c->next;
+    if (!c->next) copies->last = NULL;
+    copies->count--;
     for (uint32_t i = 0; i < c->count; i++) {
         const piece *p = &c->pieces[i];
         if (p->from) {
@@ -52,8 +68,8 @@ static void finish(tw_interp *in, copy **place) {
         }
         if (p->flags) memset(p->flags, TW_INTERP_WRITTEN, c->bytes);
     }
+    in->pieces -= c->capacity;
     allocator->release(allocator->user, c);
-    (void)in;
 }
 
 tw_status tw_interp_wait(tw_interp *in, const tw_op *op) {
@@ -62,27 +78,23 @@ tw_status tw_interp_wait(tw_interp *in, const tw_op *op) {
     for (uint32_t first = 0; first < in->items; first += in->wave_size) {
         uint32_t end = first + in->wave_size < in->items ? first + in->wave_size : in->items;
         if (!memchr(in->active + first, 1, end - first)) continue;
-        int64_t count = 0;
-        for (const copy *c = in->copies; c; c = c->next)
-            count += c->first == first && c->is_tensor == is_tensor;
-        for (copy **place = &in->copies; *place && count > outstanding;) {
-            if ((*place)->first == first && (*place)->is_tensor == is_tensor) {
-                finish(in, place);
-                count--;
-            } else {
-                place = &(*place)->next;
-            }
-        }
+        tw_interp_copies *copies = copies_of(in, first, is_tensor);
+        while (copies->count > outstanding)
+            finish_oldest(in, copies);
     }
     return TW_OK;
 }
 
 tw_status tw_interp_end_copies(tw_interp *in, tw_status status) {
-    if (!status && in->copies)
-        status = tw_interp_refuse(in, in->copies->op, in->copies->first,
-                                  "the copy must be waited for before the kernel ends (got no wait)");
-    while (in->copies)
-        finish(in, &in->copies);
+    for (uint32_t first = 0; first < in->items; first += in->wave_size)
+        for (int is_tensor = 0; is_tensor < 2; is_tensor++) {
+            tw_interp_copies *copies = copies_of(in, first, is_tensor);
+            if (!status && copies->first)
+                status = tw_interp_refuse(in, copies->first->op, first,
+                                          "the copy must be waited for before the kernel ends (got no wait)");
+            while (copies->first)
+                finish_oldest(in, copies);
+        }
     return status;
 }
 
@@ -122,7 +134,7 @@ static tw_status lane_load(tw_interp *in, copy *c, uint32_t item) {
     to.stores = true;
     to.align = apart;
     to.object = base[POINTER_OBJECT];
-    to.offset = (int64_t)base[POINTER_OFFSET] + (int64_t)lane * apart;
+    to.offset = (int64_t)(base[POINTER_OFFSET] + (uint64_t)lane * apart);
     from.object = source[POINTER_OBJECT];
     if (c->op->opcode == TW_OP_GLOBAL_LOAD_TO_LDS) {
         tw_status status = tw_interp_element(in, c->op, 0, item, &from.offset);
@@ -148,9 +160,9 @@ tw_status tw_interp_copy(tw_interp *in, const tw_op *op) {
     copy *c = NULL;
     TW_EACH_ACTIVE(in, item) {
         uint32_t first = item - item % in->wave_size;
-        if (!c || c->first != first) c = begin_copy(in, op, first, false, bytes, in->wave_size);
-        if (!c) return TW_ERR_NO_MEMORY;
-        tw_status status = own_address ? lane_copy(in, c, item) : lane_load(in, c, item);
+        tw_status status = TW_OK;
+        if (!c || c->first != first) status = begin_copy(in, op, first, false, bytes, in->wave_size, &c);
+        if (!status) status = own_address ? lane_copy(in, c, item) : lane_load(in, c, item);
         if (status) return status;
     }
     return TW_OK;
@@ -228,10 +240,11 @@ tw_status tw_interp_tensor_copy(tw_interp *in, const tw_op *op) {
         if (t.elements > MAX_TILE_ELEMENTS)
             return tw_interp_refuse(in, op, first, "the tile must fit in LDS (got %" PRIu64 " elements)",
                                     t.elements);
-        copy *c = begin_copy(in, op, first, true, t.bytes, (uint32_t)t.elements);
-        if (!c) return TW_ERR_NO_MEMORY;
-        for (uint64_t i = 0; i < t.elements; i++)
-            if ((status = tile_piece(in, c, &t, i, loads))) return status;
+        copy *c = NULL;
+        status = begin_copy(in, op, first, true, t.bytes, (uint32_t)t.elements, &c);
+        for (uint64_t i = 0; i < t.elements && !status; i++)
+            status = tile_piece(in, c, &t, i, loads);
+        if (status) return status;
     }
     return TW_OK;
 }

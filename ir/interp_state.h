@@ -27,6 +27,12 @@ typedef struct tw_interp_object {
     uint8_t *written; /* LDS: one of the above for each byte; NULL for global memory */
 } tw_interp_object;
 
+/* The copies of one kind that one wave has under way, oldest first. */
+typedef struct tw_interp_copies {
+    struct tw_interp_copy *first, *last;
+    uint32_t count;
+} tw_interp_copies;
+
 typedef struct tw_interp {
     const tw_kernel *kernel;
     tw_diag *diag;
@@ -34,13 +40,14 @@ typedef struct tw_interp {
     bool flush; /* f32 denormals */
     uint32_t grid[3], block[3], group[3];
     uint32_t items, wave_size;
-    tw_interp_slot *slots;         /* by value id */
-    const uint8_t *active;         /* by work-item: executes the current op */
-    uint8_t **masks;               /* by depth of regions: two masks */
-    uint64_t *carried;             /* the values of one yield, while they are assigned */
-    struct tw_interp_copy *copies; /* under way, oldest first */
-    void *product;                 /* of ir/interp_matrix.c */
-    tw_interp_object *objects;     /* those of the parameters first */
+    tw_interp_slot *slots;     /* by value id */
+    const uint8_t *active;     /* by work-item: executes the current op */
+    uint8_t **masks;           /* by depth of regions: two masks */
+    uint64_t *carried;         /* the values of one yield, while they are assigned */
+    tw_interp_copies *copies;  /* by wave, two each: those of lanes, those of tensors */
+    uint32_t pieces;           /* that all copies under way have room for */
+    void *product;             /* of ir/interp_matrix.c */
+    tw_interp_object *objects; /* those of the parameters first */
     uint32_t object_count;
     uint64_t ops, max_ops; /* executed, and how many may be */
 } tw_interp;

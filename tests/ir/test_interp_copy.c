@@ -47,6 +47,41 @@ static void copies_are_done_at_the_wait(void **state) {
     assert_non_null(strstr(message, "the copy must be waited for before the kernel ends (got no wait)"));
 }
 
+/* So many that to look at all of them for each new one would take minutes; and the limit. */
+static void many_copies_may_be_under_way(void **state) {
+    (void)state;
+    char message[512] = "";
+#define COPIES(count)                                                                                      \
+    HEAD("gfx1250")                                                                                        \
+    "tile.lds_store %t, %l, %t : i32 scf.for %i = 0 to " count " step 1 {\n"                               \
+    "tile.async_copy_from_lds %l, %t, %out, %t {bytes = 4} : ptr<i32, lds> tile.tensor_wait {outstanding " \
+    "= 0} }\n" WAIT("0") TAIL
+    assert_int_equal(run(COPIES("65536"), message), TW_OK);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(out[i], i);
+    assert_int_equal(run(COPIES("65537"), message), TW_ERR_LIMIT);
+    assert_non_null(strstr(message,
+                           "copies must be waited for before 4194304 accesses of theirs are under way "
+                           "(got 4194304 and another 32)"));
+#undef COPIES
+}
+
+/* Of addresses at the end of 64 bits, none wraps into the array. */
+static void far_addresses_do_not_wrap(void **state) {
+    (void)state;
+    char message[512] = "";
+    assert_int_equal(
+        run(HEAD("gfx942") "%c = arith.icmp eq %t, 5 : i1 %o = arith.constant 0x1ffffffffffffffc : i64 "
+                           "%p = tile.ptr_offset %l, %o : ptr<i32, lds> scf.if %c {\n"
+                           "tile.global_load_to_lds %in, 0, %p {bytes = 4} : ptr<i32, global> }\n" WAIT("0")
+                               TAIL,
+            message),
+        TW_ERR_DEVICE);
+    assert_non_null(strstr(message,
+                           "in work-item 5 of workgroup 0, 0, 0 an access must be inside l, 4096 bytes "
+                           "(got 4 bytes at offset -9223372036854775804)"));
+}
+
 static void loads_to_lds_go_by_lane(void **state) {
     (void)state;
     char message[512] = "";
@@ -78,8 +113,8 @@ static void tiles_have_zeros_and_padding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_done_at_the_wait),
-        cmocka_unit_test(loads_to_lds_go_by_lane),
+        cmocka_unit_test(many_copies_may_be_under_way), cmocka_unit_test(far_addresses_do_not_wrap),
+        cmocka_unit_test(copies_are_done_at_the_wait),  cmocka_unit_test(loads_to_lds_go_by_lane),
         cmocka_unit_test(tiles_have_zeros_and_padding),
     };
     return cmocka_run_group_tests_name("interp_copy", tests, NULL, NULL);
