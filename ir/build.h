@@ -178,7 +178,8 @@ TW_API void tw_sched_group_barrier(tw_builder *b, unsigned mask, unsigned size, 
 TW_API void tw_setprio(tw_builder *b, unsigned level);
 
 /* for (index = from; index < to; index += step) with `count` carried values: returns the index and fills
- * `carried`. tw_for_end gives the values for the next round and fills `results` with those after the loop. */
+ * `carried`. tw_for_end gives the values for the next round and fills `results` with those after the loop.
+ * What is filled may be the array that was given, here and in tw_if_end. */
 TW_API tw_value tw_for_begin(tw_builder *b, tw_value from, tw_value to, tw_value step, unsigned count,
                              const tw_value *init, tw_value *carried);
 TW_API void tw_for_unroll(tw_builder *b, unsigned unroll); /* of the innermost open loop; see scf.for */

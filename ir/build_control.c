@@ -98,13 +98,13 @@ static tw_op *new_for(tw_builder *b, tw_value from, tw_value to, tw_value step, 
 tw_value tw_for_begin(tw_builder *b, tw_value from, tw_value to, tw_value step, unsigned count,
                       const tw_value *init, tw_value *carried) {
     const tw_value poison = {0};
-    fill(carried, count, NULL);
-    if (!tw_builder_is_live(b)) return poison;
+    tw_op *op = NULL;
     if (count && (!init || !carried)) {
         tw_builder_misuse(b, TW_OP_FOR, "carried values must have arrays (got NULL)");
-        return poison;
+    } else if (tw_builder_is_live(b)) {
+        op = new_for(b, from, to, step, count, init);
     }
-    tw_op *op = new_for(b, from, to, step, count, init);
+    fill(carried, count, NULL); /* which may be `init` */
     if (!op || !add_carried(b, op) || !tw_builder_append(b, op)) return poison;
     const tw_block *body = &op->blocks[0];
     if (!open_region(b, op, &op->blocks[0])) return poison;
@@ -128,18 +128,21 @@ void tw_for_unroll(tw_builder *b, unsigned unroll) {
     if (!unroll) *attr = (tw_attr){0};
 }
 
-void tw_for_end(tw_builder *b, unsigned count, const tw_value *next, tw_value *results) {
-    fill(results, count, NULL);
+static tw_op *end_for(tw_builder *b, unsigned count, const tw_value *next) {
     tw_op *op = innermost(b, TW_OP_FOR, "tw_for_end");
-    if (!op) return;
+    if (!op) return NULL;
     if (count != op->result_count || (count && !next)) {
         tw_builder_misuse(b, TW_OP_FOR, "tw_for_end must give the %" PRIu32 " carried values (got %u)",
                           op->result_count, next ? count : 0);
-        return;
+        return NULL;
     }
-    if (!end_block(b, count, next)) return;
+    if (!end_block(b, count, next)) return NULL;
     close_region(b);
-    fill(results, count, op);
+    return op;
+}
+
+void tw_for_end(tw_builder *b, unsigned count, const tw_value *next, tw_value *results) {
+    fill(results, count, end_for(b, count, next));
 }
 
 /* ---- if ---- */
@@ -176,21 +179,24 @@ void tw_if_else(tw_builder *b, unsigned count, const tw_value *values) {
     b->block = &op->blocks[1];
 }
 
-void tw_if_end(tw_builder *b, unsigned count, const tw_value *values, tw_value *results) {
-    fill(results, count, NULL);
+static tw_op *end_if(tw_builder *b, unsigned count, const tw_value *values) {
     tw_op *op = innermost(b, TW_OP_IF, "tw_if_end");
-    if (!op) return;
+    if (!op) return NULL;
     if (count && op->block_count == 1) {
         tw_builder_misuse(b, TW_OP_IF, "must have tw_if_else where it has results (got %u results)", count);
-        return;
+        return NULL;
     }
     if (count != op->result_count || (count && !values)) {
         tw_builder_misuse(b, TW_OP_IF,
                           "tw_if_end must give the %" PRIu32 " values of the first region (got %u)",
                           op->result_count, values ? count : 0);
-        return;
+        return NULL;
     }
-    if (!end_block(b, count, values)) return;
+    if (!end_block(b, count, values)) return NULL;
     close_region(b);
-    fill(results, count, op);
+    return op;
+}
+
+void tw_if_end(tw_builder *b, unsigned count, const tw_value *values, tw_value *results) {
+    fill(results, count, end_if(b, count, values));
 }

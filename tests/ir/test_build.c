@@ -42,6 +42,27 @@ static void the_example_builds(void **state) {
     tw_context_free(ctx);
 }
 
+/* Arrays that are read and filled by one call, as an accumulator is. */
+static void values_may_be_replaced_in_place(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_new(NULL);
+    tw_builder *b =
+        tw_kernel_begin(ctx, "k", target_of("gfx942"), &(tw_kernel_options){.workgroup_size = 64});
+    tw_value n = tw_param(b, "n", TW_I32), sums[2] = {n, n};
+    tw_value i = tw_for_begin(b, n, n, n, 2, sums, sums);
+    assert_true(sums[0].id && sums[1].id && sums[0].id != n.id);
+    sums[0] = tw_add(b, sums[0], i);
+    sums[1] = tw_mul(b, sums[1], i);
+    tw_for_end(b, 2, sums, sums);
+    tw_value less = tw_icmp(b, TW_SLT, n, sums[0]), chosen = sums[1];
+    tw_if_begin(b, less);
+    tw_if_else(b, 1, &chosen);
+    tw_if_end(b, 1, &chosen, &chosen);
+    assert_true(chosen.id && chosen.id != sums[1].id);
+    assert_non_null(tw_kernel_end(b));
+    tw_context_free(ctx);
+}
+
 /* ---- misuse: each function breaks the contract once; the text is the builder's whole report ---- */
 
 static tw_value i32_param(tw_builder *b, const char *name) { return tw_param(b, name, TW_I32); }
@@ -528,6 +549,7 @@ static void the_callback_hears_the_error_at_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_builds),
+        cmocka_unit_test(values_may_be_replaced_in_place),
         cmocka_unit_test(each_misuse_is_reported_once),
         cmocka_unit_test(bad_arguments_of_begin_are_the_first_error),
         cmocka_unit_test(no_builder_is_a_failed_builder),
