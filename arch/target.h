@@ -83,7 +83,9 @@ typedef enum tw_fp8_kind { TW_FP8_NONE = 0, TW_FP8_OCP, TW_FP8_FNUZ } tw_fp8_kin
     X(PACKED_BF16, 20, "packed-bf16", "v_pk_mul_bf16 and v_pk_fma_bf16")                                 \
     X(PACKED_F32, 21, "packed-f32", "v_pk_mul_f32, v_pk_add_f32 and v_pk_fma_f32")                       \
     X(MFMA_FLUSH, 22, "mfma-flush", "matrix instructions of f16 and bf16 flush denormals")               \
-    X(LDS_DMA_WIDE, 23, "lds-dma-wide", "loads of 12 and 16 bytes a lane straight into LDS")
+    X(LDS_DMA_WIDE, 23, "lds-dma-wide", "loads of 12 and 16 bytes a lane straight into LDS")             \
+    X(FLAT_SCRATCH, 24, "flat-scratch", "waves start with the address of their scratch in FLAT_SCRATCH") \
+    X(PLAIN_ATOMIC_STORE, 25, "plain-atomic-store", "relaxed atomic stores look like plain ones")
 
 typedef enum tw_arch_feature {
 #define TW_ARCH_FEATURE_BIT(NAME, bit, text, doc) TW_ARCH_HAS_##NAME = 1 << (bit),

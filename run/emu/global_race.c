@@ -65,9 +65,9 @@ static void add(emu_global_log *log, const emu_global_note *note) {
     *recent = (uint32_t)n->count;
 }
 
-/* Whether a plain store may be a relaxed atomic one: these targets print them alike. */
+/* Whether a plain store may be a relaxed atomic one. */
 static bool may_be_atomic(const tw_emu_wave *w, unsigned bytes, bool aligned) {
-    bool alike = w->launch->isa == TW_ISA_GFX11 || w->launch->target.arch == TW_ARCH_GFX90A;
+    bool alike = w->launch->features & TW_ARCH_HAS_PLAIN_ATOMIC_STORE;
     return alike && aligned && bytes <= 8 && !w->launch->strict_stores;
 }
 

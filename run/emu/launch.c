@@ -353,6 +353,7 @@ static tw_status prepare(tw_emu_module *module, const tw_emu_launch *o, emu_laun
     s->target = emu->target;
     s->target.wave_size = (uint8_t)o->kernel->wave_size;
     s->isa = emu->isa;
+    s->features = tw_arch_get(emu->target.arch)->features;
     s->halves = s->target.wave_size == 64 ? 2 : 1;
     s->check_unknown = !(o->disabled_checks & TW_EMU_CHECK_UNINITIALISED);
     s->check_alignment = !(o->disabled_checks & TW_EMU_CHECK_ALIGNMENT);

@@ -80,6 +80,7 @@ struct emu_launch_state {
     const emu_inst *entry;
     tw_target target;
     tw_isa isa;
+    uint32_t features; /* tw_arch_feature bits */
     bool check_unknown, check_alignment, strict_alignment, strict_stores, check_lds_races, check_global_races,
         check_buffer_range;
     uint8_t halves; /* of a wave: 1 or 2 blocks of 32 lanes */

@@ -83,7 +83,8 @@ static void system_registers(tw_emu_wave *w) {
     if (launch->rsrc2 & WORKGROUP_ID_Y) set(w, reg++, id.y);
     if (launch->rsrc2 & WORKGROUP_ID_Z) set(w, reg++, id.z);
     if (launch->rsrc2 & WORKGROUP_INFO) set(w, reg++, 0);
-    bool wave_offset = launch->target.arch == TW_ARCH_GFX90A && launch->rsrc2 & ENABLE_PRIVATE_SEGMENT;
+    bool flat_scratch = launch->features & TW_ARCH_HAS_FLAT_SCRATCH;
+    bool wave_offset = !flat_scratch && launch->rsrc2 & ENABLE_PRIVATE_SEGMENT;
     if (wave_offset) set(w, reg, (uint32_t)w->scratch_offset);
 }
 
@@ -154,7 +155,7 @@ void tw_emu_wave_start(tw_emu_wave *w, emu_group *group, uint32_t index) {
     work_item_ids(w);
     user_registers(w);
     system_registers(w);
-    if (launch->scratch && launch->target.arch != TW_ARCH_GFX90A)
+    if (launch->scratch && launch->features & TW_ARCH_HAS_FLAT_SCRATCH)
         push64(w, EMU_S_FLAT_SCRATCH,
                (launch->isa == TW_ISA_GFX1250 ? EMU_PRIVATE_APERTURE_GFX1250 : launch->scratch->address) +
                    w->scratch_offset);

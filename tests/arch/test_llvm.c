@@ -40,6 +40,49 @@ static void limits_are_those_of_llvm(void **state) {
     }
 }
 
+/* ---- how waves start, and how stores look ---- */
+
+static void scratch_is_set_up_as_for_llvm(void **state) {
+    (void)state;
+    for (size_t t = 0; t < EVERY_TARGET; t++) {
+        tw_target on = target(every_target[t]);
+        char *assembly = llc(on, "define amdgpu_kernel void @k() { ret void }\n");
+        bool flat = tw_arch_get(on.arch)->features & TW_ARCH_HAS_FLAT_SCRATCH;
+        assert_int_equal(strstr(assembly, ".amdhsa_enable_private_segment ") != NULL, flat);
+        assert_int_equal(strstr(assembly, ".amdhsa_system_sgpr_private_segment_wavefront_offset ") != NULL,
+                         !flat);
+        free(assembly);
+    }
+}
+
+/* The line of the first store behind a label, malloc'ed. */
+static char *store_of(const char *assembly, const char *label) {
+    const char *at = strstr(assembly, label);
+    assert_non_null(at);
+    at = strstr(at, "\tglobal_store_");
+    assert_non_null(at);
+    return strndup(at, strcspn(at, "\n"));
+}
+
+static void relaxed_stores_look_as_for_llvm(void **state) {
+    (void)state;
+    for (size_t t = 0; t < EVERY_TARGET; t++) {
+        tw_target on = target(every_target[t]);
+        char *assembly =
+            llc(on, "define amdgpu_kernel void @plain(ptr addrspace(1) %p, i32 %v) {\n"
+                    "  store i32 %v, ptr addrspace(1) %p\n  ret void\n}\n"
+                    "define amdgpu_kernel void @relaxed(ptr addrspace(1) %p, i32 %v) {\n"
+                    "  store atomic i32 %v, ptr addrspace(1) %p syncscope(\"agent\") monotonic, align 4\n"
+                    "  ret void\n}\n");
+        char *plain = store_of(assembly, "\nplain:"), *relaxed = store_of(assembly, "\nrelaxed:");
+        bool alike = tw_arch_get(on.arch)->features & TW_ARCH_HAS_PLAIN_ATOMIC_STORE;
+        assert_int_equal(!strcmp(plain, relaxed), alike);
+        free(plain);
+        free(relaxed);
+        free(assembly);
+    }
+}
+
 /* ---- matrix instructions ---- */
 
 /* How the intrinsics of LLVM 22 spell an operand of `slots` elements. */
@@ -175,8 +218,8 @@ static void transposed_reads_are_selected(void **state) {
 int main(void) {
     if (!have_llc()) return SUITE_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_are_those_of_llvm),
-        cmocka_unit_test(matrix_atoms_are_selected),
+        cmocka_unit_test(limits_are_those_of_llvm),        cmocka_unit_test(scratch_is_set_up_as_for_llvm),
+        cmocka_unit_test(relaxed_stores_look_as_for_llvm), cmocka_unit_test(matrix_atoms_are_selected),
         cmocka_unit_test(transposed_reads_are_selected),
     };
     return cmocka_run_group_tests_name("arch-llvm", tests, NULL, NULL);
