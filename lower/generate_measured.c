@@ -18,8 +18,9 @@ typedef struct row {
 static const row rows[] = {
 #define INTRINSIC(KEY, first, last, name, result, arguments, targets) {#KEY, name, result, arguments, false},
 #define ALSO(KEY, first, last, name, result, arguments, targets)      {#KEY, name, result, arguments, false},
-#define GENERIC(KEY, first, last, name, result, arguments)            {#KEY, name, result, arguments, true},
-#define GENERIC_ALSO(KEY, first, last, name, result, arguments)       {#KEY, name, result, arguments, true},
+#define GENERIC(KEY, first, last, name, result, arguments, overload)  {#KEY, name, result, arguments, true},
+#define GENERIC_ALSO(KEY, first, last, name, result, arguments, overload) \
+    {#KEY, name, result, arguments, true},
 #include "lower/intrinsics.def"
 };
 #undef ON

@@ -9,13 +9,13 @@
 
 static const tw_intrinsic_row rows[] = {
 #define INTRINSIC(KEY, first, last, name, result, arguments, targets) \
-    {TW_LL_##KEY, first, last, false, targets, name, result, arguments},
+    {TW_LL_##KEY, first, last, TW_OVERLOAD_NONE, targets, name, result, arguments},
 #define ALSO(KEY, first, last, name, result, arguments, targets) \
-    {TW_LL_##KEY, first, last, false, targets, name, result, arguments},
-#define GENERIC(KEY, first, last, name, result, arguments) \
-    {TW_LL_##KEY, first, last, true, UINT32_MAX, name, result, arguments},
-#define GENERIC_ALSO(KEY, first, last, name, result, arguments) \
-    {TW_LL_##KEY, first, last, true, UINT32_MAX, name, result, arguments},
+    {TW_LL_##KEY, first, last, TW_OVERLOAD_NONE, targets, name, result, arguments},
+#define GENERIC(KEY, first, last, name, result, arguments, overload) \
+    {TW_LL_##KEY, first, last, TW_OVERLOAD_##overload, UINT32_MAX, name, result, arguments},
+#define GENERIC_ALSO(KEY, first, last, name, result, arguments, overload) \
+    {TW_LL_##KEY, first, last, TW_OVERLOAD_##overload, UINT32_MAX, name, result, arguments},
 #include "lower/intrinsics.def"
 };
 #define ROWS (sizeof rows / sizeof rows[0])
@@ -83,8 +83,8 @@ const char *tw_intrinsic_key_name(tw_intrinsic key) {
     static const char *const names[] = {
 #define INTRINSIC(KEY, first, last, name, result, arguments, targets) #KEY,
 #define ALSO(KEY, first, last, name, result, arguments, targets)
-#define GENERIC(KEY, first, last, name, result, arguments) #KEY,
-#define GENERIC_ALSO(KEY, first, last, name, result, arguments)
+#define GENERIC(KEY, first, last, name, result, arguments, overload) #KEY,
+#define GENERIC_ALSO(KEY, first, last, name, result, arguments, overload)
 #include "lower/intrinsics.def"
     };
     return names[key];

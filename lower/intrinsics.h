@@ -7,16 +7,25 @@
 typedef enum tw_intrinsic {
 #define INTRINSIC(KEY, first, last, name, result, arguments, targets) TW_LL_##KEY,
 #define ALSO(KEY, first, last, name, result, arguments, targets)
-#define GENERIC(KEY, first, last, name, result, arguments) TW_LL_##KEY,
-#define GENERIC_ALSO(KEY, first, last, name, result, arguments)
+#define GENERIC(KEY, first, last, name, result, arguments, overload) TW_LL_##KEY,
+#define GENERIC_ALSO(KEY, first, last, name, result, arguments, overload)
 #include "lower/intrinsics.def"
     TW_LL_COUNT
 } tw_intrinsic;
 
+/* The types that a row is measured with instead of T. */
+typedef enum tw_overload {
+    TW_OVERLOAD_NONE = 0, /* it has no T */
+    TW_OVERLOAD_INTEGERS,
+    TW_OVERLOAD_FLOATS,
+    TW_OVERLOAD_BRAIN_FLOATS,
+    TW_OVERLOAD_COUNT
+} tw_overload;
+
 typedef struct tw_intrinsic_row {
     tw_intrinsic key;
     uint8_t first, last; /* flavors */
-    bool generic;
+    tw_overload overload;
     uint32_t targets; /* 1 << tw_arch */
     const char *name, *result, *arguments;
 } tw_intrinsic_row;

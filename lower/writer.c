@@ -229,7 +229,7 @@ static void declare_generic(tw_lowering *l, const tw_intrinsic_row *row, const u
 void tw_ll_declare_intrinsics(tw_lowering *l) {
     for (unsigned key = 0; key < TW_LL_COUNT; key++) {
         if (!l->used[key]) continue;
-        if (!l->rows[key]->generic) {
+        if (l->rows[key]->overload == TW_OVERLOAD_NONE) {
             declare(l, l->rows[key], NULL);
         } else if (l->used_types[key]) {
             declare_generic(l, l->rows[key], l->used_types[key]);

@@ -10,37 +10,22 @@ typedef struct generic_type {
     const char *type, *mangled, *floats, *mangled_floats;
 } generic_type;
 
-static const generic_type integers[] = {{"i8", "i8", "float", "f32"},
-                                        {"i16", "i16", "float", "f32"},
-                                        {"i32", "i32", "float", "f32"},
-                                        {"i64", "i64", "float", "f32"},
-                                        {"<2 x i16>", "v2i16", "<2 x float>", "v2f32"},
-                                        {"<4 x i32>", "v4i32", "<4 x float>", "v4f32"},
-                                        {NULL, NULL, NULL, NULL}};
-static const generic_type floats[] = {{"half", "f16", "float", "f32"},
-                                      {"float", "f32", "float", "f32"},
-                                      {"<2 x half>", "v2f16", "<2 x float>", "v2f32"},
-                                      {"<4 x float>", "v4f32", "<4 x float>", "v4f32"},
-                                      {NULL, NULL, NULL, NULL}};
-static const generic_type brain_floats[] = {{"bfloat", "bf16", "float", "f32"},
-                                            {"<2 x bfloat>", "v2bf16", "<2 x float>", "v2f32"},
-                                            {NULL, NULL, NULL, NULL}};
+enum { TYPES_MAX = 8 };
 
-static const generic_type *types_of(tw_intrinsic key) {
-    switch (key) {
-    case TW_LL_SMIN:
-    case TW_LL_SMAX:
-    case TW_LL_UMIN:
-    case TW_LL_UMAX:
-    case TW_LL_CTPOP:
-    case TW_LL_CTLZ:
-    case TW_LL_FPTOSI_SAT:
-    case TW_LL_FPTOUI_SAT: return integers;
-    case TW_LL_FMIN_BF16:
-    case TW_LL_FMAX_BF16: return brain_floats;
-    default: return floats;
-    }
-}
+static const generic_type overloads[TW_OVERLOAD_COUNT][TYPES_MAX] = {
+    [TW_OVERLOAD_INTEGERS] = {{"i8", "i8", "float", "f32"},
+                              {"i16", "i16", "float", "f32"},
+                              {"i32", "i32", "float", "f32"},
+                              {"i64", "i64", "float", "f32"},
+                              {"<2 x i16>", "v2i16", "<2 x float>", "v2f32"},
+                              {"<4 x i32>", "v4i32", "<4 x float>", "v4f32"}},
+    [TW_OVERLOAD_FLOATS] = {{"half", "f16", "float", "f32"},
+                            {"float", "f32", "float", "f32"},
+                            {"<2 x half>", "v2f16", "<2 x float>", "v2f32"},
+                            {"<4 x float>", "v4f32", "<4 x float>", "v4f32"}},
+    [TW_OVERLOAD_BRAIN_FLOATS] = {{"bfloat", "bf16", "float", "f32"},
+                                  {"<2 x bfloat>", "v2bf16", "<2 x float>", "v2f32"}},
+};
 
 static unsigned wave_size_of(tw_intrinsic key) {
     static const struct {
@@ -102,16 +87,16 @@ tw_status probe_cases(probe_case **cases, size_t *count, tw_diag *diag) {
 #define FORM(KEY, name, result, arguments) {TW_LL_##KEY, name, result, arguments},
 #include "tools/probe_forms.def"
     };
-    enum { TYPES_MAX = 8 };
     size_t row_count, used = 0, form_count = sizeof forms / sizeof forms[0];
     const tw_intrinsic_row *rows = tw_intrinsic_rows(&row_count);
     probe_case *list = calloc(row_count * TYPES_MAX + form_count, sizeof *list);
     if (!list) return tw_fail_no_memory(diag);
     for (size_t i = 0; i < row_count; i++) {
-        if (!rows[i].generic)
+        if (rows[i].overload == TW_OVERLOAD_NONE)
             list[used++] = case_of(rows[i].key, &rows[i], rows[i].name, rows[i].result, rows[i].arguments);
-        for (const generic_type *t = types_of(rows[i].key); rows[i].generic && t->type; t++)
-            list[used++] = generic_case(&rows[i], t);
+        const generic_type *types = overloads[rows[i].overload];
+        for (size_t t = 0; t < TYPES_MAX && types[t].type; t++)
+            list[used++] = generic_case(&rows[i], &types[t]);
     }
     for (size_t i = 0; i < form_count; i++)
         list[used++] = case_of(forms[i].key, NULL, forms[i].name, forms[i].result, forms[i].arguments);
