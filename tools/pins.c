@@ -12,6 +12,7 @@ static tw_status read_line(const char *directory, const char *line, size_t lengt
                            tw_diag *diag) {
     tw_strbuf joined;
     tw_strbuf_init(&joined, NULL);
+    *pin = (cli_pin){0};
     const char *end = memchr(line, '#', length);
     if (!end) end = line + length;
     size_t starts[CLI_MAX_WORDS], count = 0;
@@ -24,13 +25,13 @@ static tw_status read_line(const char *directory, const char *line, size_t lengt
         if (line == word) break;
         if (count == CLI_MAX_WORDS) {
             tw_strbuf_free(&joined);
-            return tw_fail(diag, TW_ERR_INVALID, "a pin has at most %d words", CLI_MAX_WORDS);
+            return tw_fail(diag, TW_ERR_INVALID, "a pin must have at most %d words (got more)",
+                           (int)CLI_MAX_WORDS);
         }
         if (count) tw_strbuf_char(&joined, ' ');
         starts[count++] = joined.length;
         tw_strbuf_append_n(&joined, word, (size_t)(line - word));
     }
-    *pin = (cli_pin){0};
     if (count == 0) {
         tw_strbuf_free(&joined);
         return TW_OK;

@@ -120,6 +120,9 @@ expect golden_filter 0 'passed' "$tilewright" golden --check --dir "$source/gold
 # The letter is in every target's llvm22, and in the words of a few pins.
 expect golden_filter_words 0 'passed' "$tilewright" golden --check --dir "$source/golden" --filter l
 expect golden_nothing 1 'no pinned configuration matches' "$tilewright" golden --check --dir "$source/golden" --filter nothing
+mkdir "$root/long"
+{ echo 'direct_wgrad_reduce kh=3 kw=3'; seq 1 65 | tr '\n' ' '; } >"$root/long/pins.txt"
+expect golden_long_pin 1 'a pin must have at most 64 words \(got more\)' "$tilewright" golden --check --dir "$root/long"
 expect golden_execute 0 '^right numbers +[1-9]' "$tilewright" golden --execute --jobs $jobs --dir "$source/golden" --filter r_split=2 --arch gfx1201
 grep -Eq "^record +compared" "$root/out" && recorded=true || recorded=false # of this exact version of LLVM
 expect golden_execute_nothing 1 'nothing was compiled' "$tilewright" golden --execute --jobs $jobs --dir "$source/golden" --filter r_split=9 --arch gfx1201
