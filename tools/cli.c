@@ -199,7 +199,7 @@ int cli_finish(tw_status status, tw_diag *diag) {
 
 /* ---- files and numbers ---- */
 
-tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *diag) {
+tw_status cli_read_file_up_to(const char *path, size_t limit, char **text, size_t *length, tw_diag *diag) {
     bool standard_input = strcmp(path, "-") == 0;
     FILE *file = standard_input ? stdin : fopen(path, "rb");
     if (!file)
@@ -208,7 +208,7 @@ tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *
     tw_strbuf_init(&buffer, NULL);
     char chunk[65536];
     size_t got;
-    while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
+    while (!buffer.failed && buffer.length <= limit && (got = fread(chunk, 1, sizeof chunk, file)) > 0)
         tw_strbuf_append_n(&buffer, chunk, got);
     int error = ferror(file) ? errno : 0;
     if (!standard_input) fclose(file);
@@ -216,8 +216,16 @@ tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *
         tw_strbuf_free(&buffer);
         return tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(error));
     }
+    if (buffer.length > limit) {
+        tw_strbuf_free(&buffer);
+        return tw_fail(diag, TW_ERR_LIMIT, "%s: a file must have at most %zu bytes (got more)", path, limit);
+    }
     *text = tw_strbuf_take(&buffer, length);
     return *text ? TW_OK : tw_fail_no_memory(diag);
+}
+
+tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *diag) {
+    return cli_read_file_up_to(path, SIZE_MAX - 1, text, length, diag);
 }
 
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag) {

@@ -69,8 +69,10 @@ int cli_finish(tw_status status, tw_diag *diag);
 
 bool cli_color(int descriptor); /* a terminal, and NO_COLOR is not set */
 
-/* The whole file, terminated, malloc'ed; "-" is standard input. */
-tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *diag);
+/* The whole file, terminated, malloc'ed; "-" is standard input. TW_ERR_LIMIT where it has more than `limit`
+ * bytes: no more is read, so a device that never ends is no trap. */
+tw_status cli_read_file_up_to(const char *path, size_t limit, char **text, size_t *length, tw_diag *diag);
+tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *diag); /* as far as memory */
 /* Writes to `path`, "-" or NULL: standard output. */
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag);
 

@@ -149,7 +149,7 @@ static tw_status load_bundle(const options *o, const void *bytes, size_t size, t
 static tw_status load(const options *o, tw_code_object **object, tw_device **device, tw_diag *diag) {
     char *bytes = NULL;
     size_t size = 0;
-    tw_status status = cli_read_file(o->file, &bytes, &size, diag);
+    tw_status status = cli_read_file_up_to(o->file, TW_CODE_OBJECT_MAX_BYTES, &bytes, &size, diag);
     if (status) return status;
     if (tw_offload_bundle_detect(bytes, size)) {
         status = load_bundle(o, bytes, size, object, device, diag);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/lex.h"
 #include "support/fail.h"
 #include "tools/cli.h"
 
@@ -45,7 +46,8 @@ tw_status cli_source_open(cli_source *source, tw_diag *diag) {
         tw_status status = tw_target_parse(source->arch ? source->arch : DEFAULT_ARCH, &source->target, diag);
         if (status != TW_OK) return status;
     }
-    if (source->is_text) return cli_read_file(source->words[0], &source->text, &source->length, diag);
+    if (source->is_text)
+        return cli_read_file_up_to(source->words[0], TW_TEXT_MAX_BYTES, &source->text, &source->length, diag);
     return tw_instance_parse(source->words, source->word_count, &source->instance, diag);
 }
 

@@ -83,6 +83,7 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect emit_no_source 2 'missing' "$tilewright" emit-ir
     "$tilewright" emit-ir $small --arch gfx1100 -o "$root/k.tir"
     expect emit_file 0 'amdgpu_kernel' "$tilewright" emit-ir "$root/k.tir" --stage llvm --arch gfx1201
+    expect emit_endless_file 1 '^error: /dev/zero: a file must have at most 16777216 bytes \(got more\)' timeout 60 "$tilewright" emit-ir /dev/zero
     expect emit_missing_file 1 'No such file' "$tilewright" emit-ir "$root/none.tir"
     expect compile_stats 0 '^vgpr spills +0' "$tilewright" compile $small --stats -o "$root/k.hsaco"
     expect compile_hit 0 '^cache hit +yes' "$tilewright" compile $small --stats -o "$root/k.hsaco"
