@@ -292,24 +292,29 @@ int cmd_bench(int argc, char **argv) {
         .options = argp_options,
         .parser = parse,
         .children = children,
-        .args_doc = "[PART...] [INSTANCE [KEY=VALUE...]]",
+        .args_doc = "[PART...] [INSTANCE [KEY=VALUE...]]\n[PART...] FILE.tir",
         .doc =
             "Measures on this machine: medians, and ratios that carry over to others. Goals are shown, not "
-            "enforced.\vPART is compile, frontend, cache or emulator; without one, all are measured. Without "
-            "an instance: direct_wgrad_depthwise 7x7, bf16."};
+            "enforced.\vPART is compile, frontend, cache or emulator; without one, all are measured, but "
+            "emulator not of a file. Without an instance: direct_wgrad_depthwise 7x7, bf16."};
     options o = {.repeat = 20, .rows = json_array()};
     cli_parse(&argp, argc, argv, &o);
     if (o.source.word_count == 0) {
         o.source.word_count = sizeof default_words / sizeof default_words[0];
         memcpy(o.source.words, default_words, sizeof default_words);
     }
+    bool parts_given = o.parts;
     if (!o.parts) o.parts = (1u << PART_COUNT) - 1;
     tw_context *ctx = tw_context_new(NULL);
     if (!ctx) return CLI_FAILED;
     tw_diag *diag = tw_context_diag(ctx);
     tw_status status = cli_source_open(&o.source, diag);
+    if (status == TW_OK && !parts_given && o.source.is_text) o.parts &= ~(1u << PART_EMULATOR);
     if (status == TW_OK && o.source.is_text && o.parts & 1u << PART_EMULATOR)
-        o.parts &= ~(1u << PART_EMULATOR);
+        status = tw_fail(diag, TW_ERR_USAGE,
+                         "emulator runs an instance: a tile IR file does not say what its arguments are (got %s)",
+                         o.source.words[0]);
+    bool usage = status == TW_ERR_USAGE;
     if (status == TW_OK) status = tw_compiler_open(TW_COMPILER_LLVM, &o.compiler, diag);
     if (status == TW_OK && o.parts & 1u << PART_COMPILE) status = measure_compile(&o, ctx, diag);
     if (status == TW_OK && o.parts & 1u << PART_FRONT_END) status = measure_front_end(&o, diag);
@@ -328,5 +333,5 @@ int cmd_bench(int argc, char **argv) {
     tw_compiler_close(o.compiler);
     cli_source_close(&o.source);
     tw_context_free(ctx);
-    return code;
+    return usage ? CLI_USAGE : code;
 }

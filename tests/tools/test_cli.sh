@@ -134,6 +134,8 @@ for option in --jobs=2 --arch=gfx1201 --compiler=llvm; do
     expect "golden_alone${option%=*}" 2 "${option%=*} goes with --execute" "$tilewright" golden $option
 done
 expect bench_word 2 'or an instance .got parse.' "$tilewright" bench parse
+expect bench_file 0 '^frontend +both' "$tilewright" bench "$root/k.tir" --repeat 1
+expect bench_file_emulator 2 'emulator runs an instance: .*k.tir' "$tilewright" bench emulator "$root/k.tir" --repeat 1
 expect golden_table 0 '^\| gfx1250 \|' "$tilewright" golden --table --dir "$source/golden"
 expect golden_table_alone 2 'only --dir goes with it' "$tilewright" golden --table --record
 expect golden_table_nothing 1 'No such file' "$tilewright" golden --table --dir "$root"
