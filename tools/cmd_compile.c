@@ -46,6 +46,11 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     }
     case OPTION_NO_CACHE: o->no_cache = true; return 0;
+    case ARGP_KEY_END:
+        if ((o->stats || o->output.json) && o->path && !strcmp(o->path, "-"))
+            argp_error(state, "--%s and the code object cannot both go to standard output (got --output -)",
+                       o->output.json ? "json" : "stats");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

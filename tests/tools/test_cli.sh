@@ -89,6 +89,8 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect compile_hit 0 '^cache hit +yes' "$tilewright" compile $small --stats -o "$root/k.hsaco"
     expect compile_no_cache 0 '^cache hit +no' "$tilewright" compile $small --stats --no-cache -o "$root/k.hsaco"
     expect compile_unwritable 1 'No such file' "$tilewright" compile $small -o "$root/none/k.hsaco"
+    expect compile_stats_mixed 2 'stats and the code object cannot both go to standard output' "$tilewright" compile $small --stats -o -
+    expect compile_json_mixed 2 'json and the code object cannot both go to standard output' "$tilewright" compile $small --json --output=-
     mkfifo "$root/pipe"
     timeout 60 cat "$root/pipe" >"$root/piped" &
     expect compile_pipe 0 '' "$tilewright" compile $small -o "$root/pipe"
