@@ -12,7 +12,8 @@ typedef enum stage { STAGE_TILE, STAGE_LLVM, STAGE_ISA } stage;
 typedef struct options {
     cli_source source;
     stage stage;
-    const char *flavor, *output;
+    tw_flavor flavor; /* TW_FLAVOR_NONE: not given */
+    const char *output;
 } options;
 
 static const struct argp_option argp_options[] = {
@@ -35,7 +36,12 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
             }
         argp_error(state, "--stage must be tile, llvm or isa (got %s)", argument);
         return 0;
-    case 'f': o->flavor = argument; return 0;
+    case 'f': {
+        tw_diag *diag = tw_diag_new(NULL);
+        if (tw_flavor_parse(argument, &o->flavor, diag)) argp_error(state, "%s", tw_diag_first_error(diag));
+        tw_diag_free(diag);
+        return 0;
+    }
     case 'o': o->output = argument; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -44,20 +50,18 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
 /* The text of one stage, malloc'ed. */
 static tw_status emit(const options *o, const tw_kernel *kernel, char **text, size_t *length, tw_diag *diag) {
     if (o->stage == STAGE_TILE) return tw_kernel_to_text(kernel, text, length, diag);
-    tw_flavor flavor = TW_FLAVOR_LLVM22;
-    tw_status status = o->flavor ? tw_flavor_parse(o->flavor, &flavor, diag) : TW_OK;
-    if (status != TW_OK) return status;
-    if (o->stage == STAGE_LLVM) return tw_lower(kernel, flavor, text, length, diag);
+    if (o->stage == STAGE_LLVM)
+        return tw_lower(kernel, o->flavor ? o->flavor : TW_FLAVOR_LLVM22, text, length, diag);
     tw_compiler *compiler = NULL;
     tw_compiler_choice choice;
     char *llvm = NULL;
     size_t llvm_length = 0;
-    status = tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
+    tw_status status = tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
     if (status == TW_OK) status = tw_compiler_choose(compiler, tw_kernel_target(kernel), &choice, diag);
-    if (status == TW_OK && o->flavor && flavor != choice.flavor)
+    if (status == TW_OK && o->flavor && o->flavor != choice.flavor)
         status =
             tw_fail(diag, TW_ERR_UNSUPPORTED, "the ISA comes from the built-in LLVM, which reads %s (got %s)",
-                    tw_flavor_name(choice.flavor), tw_flavor_name(flavor));
+                    tw_flavor_name(choice.flavor), tw_flavor_name(o->flavor));
     if (status == TW_OK) status = tw_lower(kernel, choice.flavor, &llvm, &llvm_length, diag);
     if (status == TW_OK)
         status =

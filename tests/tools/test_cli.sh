@@ -78,6 +78,8 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect emit_isa 0 'buffer_atomic_add_f32.*TH_ATOMIC_CASCADE_RT scope:SCOPE_DEV' "$tilewright" emit-ir $small --stage isa
     expect emit_flavor_refused 1 'gfx1250 needs llvm22 or later \(got llvm19\)' "$tilewright" emit-ir $small --stage llvm --flavor llvm19
     expect emit_bad_stage 2 'tile, llvm or isa \(got asm\)' "$tilewright" emit-ir $small --stage asm
+    expect emit_bad_flavor 2 'flavor must be one of .* \(got llvm99\)' "$tilewright" emit-ir $small --flavor llvm99
+    expect emit_other_flavor 1 'the built-in LLVM, which reads llvm2[0-9] \(got llvm19\)' "$tilewright" emit-ir $small --arch gfx1100 --stage isa --flavor llvm19
     expect emit_bad_key 1 'nothing' "$tilewright" emit-ir $small nothing=1
     expect emit_refused 1 'r_split must be 1..8 \(got 9\)' "$tilewright" emit-ir $small r_split=9
     expect emit_no_source 2 'missing' "$tilewright" emit-ir
