@@ -74,8 +74,9 @@ tw_status tw_bundle_file(tw_arena *arena, const char *directory, const char *pat
                        "a file must be a relative path inside the bundle's folder (got %s)", path);
     int fd = open_below(directory, path);
     if (fd < 0)
-        return tw_fail(diag, errno == ENOENT ? TW_ERR_NOT_FOUND : TW_ERR_IO, "file %s cannot be opened (%s)",
-                       path, errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+        return tw_fail_at(diag, errno == ENOENT ? TW_ERR_NOT_FOUND : TW_ERR_IO, directory, 0, 0,
+                          "file %s cannot be opened (%s)", path,
+                          errno == ELOOP ? "it is a symbolic link" : strerror(errno));
     tw_status status = read_open_file(fd, arena, path, limit, size, bytes, diag);
     close(fd);
     return status;
