@@ -39,6 +39,8 @@ int main(int argc, char **argv) {
         char name[64];
         snprintf(name, sizeof name, "tilewright %s", commands[i].name);
         argv[1] = name;
+        static char help[] = "--help"; /* which argp calls -? */
+        if (argc == 3 && !strcmp(argv[2], "-h")) argv[2] = help;
         return commands[i].run(argc - 1, argv + 1);
     }
     fprintf(stderr, "tilewright: no command '%s'. 'tilewright --help' lists them.\n", argv[1]);
