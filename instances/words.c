@@ -57,12 +57,21 @@ static tw_status set_all(tw_instance *instance, const char *const *words, size_t
     return TW_OK;
 }
 
+static tw_status no_family(const char *word, tw_diag *diag) {
+    tw_strbuf names;
+    tw_strbuf_init(&names, NULL);
+    for (size_t i = 0; i < tw_family_count(); i++)
+        tw_strbuf_printf(&names, "%s%s", i ? ", " : "", tw_family_name(tw_family_at(i)));
+    tw_status status = tw_fail(diag, TW_ERR_NOT_FOUND, "the first word must be a family: %s (got %s)",
+                               tw_strbuf_text(&names), word);
+    tw_strbuf_free(&names);
+    return status;
+}
+
 tw_status tw_instance_parse(const char *const *words, size_t count, tw_instance *out, tw_diag *diag) {
     memset(out, 0, sizeof *out);
     const tw_family *family = count ? tw_family_find(words[0]) : NULL;
-    if (!family)
-        return tw_fail(diag, TW_ERR_NOT_FOUND, "the first word must name a family (got %s)",
-                       count ? words[0] : "none");
+    if (!family) return no_family(count ? words[0] : "none", diag);
     tw_instance_init(family, out);
     tw_status status = set_all(out, words + 1, count - 1, false, diag);
     if (status) return status;

@@ -311,9 +311,10 @@ int cmd_bench(int argc, char **argv) {
     tw_status status = cli_source_open(&o.source, diag);
     if (status == TW_OK && !parts_given && o.source.is_text) o.parts &= ~(1u << PART_EMULATOR);
     if (status == TW_OK && o.source.is_text && o.parts & 1u << PART_EMULATOR)
-        status = tw_fail(diag, TW_ERR_USAGE,
-                         "emulator runs an instance: a tile IR file does not say what its arguments are (got %s)",
-                         o.source.words[0]);
+        status =
+            tw_fail(diag, TW_ERR_USAGE,
+                    "emulator runs an instance: a tile IR file does not say what its arguments are (got %s)",
+                    o.source.words[0]);
     bool usage = status == TW_ERR_USAGE;
     if (status == TW_OK) status = tw_compiler_open(TW_COMPILER_LLVM, &o.compiler, diag);
     if (status == TW_OK && o.parts & 1u << PART_COMPILE) status = measure_compile(&o, ctx, diag);

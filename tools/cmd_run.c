@@ -200,7 +200,8 @@ int cmd_run(int argc, char **argv) {
     tw_status status = cli_source_open(&o.source, diag);
     if (status == TW_OK && o.source.is_text)
         status = tw_fail(diag, TW_ERR_USAGE,
-                         "run takes an instance: a tile IR file does not say what its arguments are (got %s)",
+                         "run takes an instance: a tile IR file does not say what its arguments are. "
+                         "'tilewright compile' it, and give them to 'tilewright exec' (got %s)",
                          o.source.words[0]);
     bool usage = status == TW_ERR_USAGE;
     tw_compiler *compiler = NULL;

@@ -29,11 +29,9 @@ static error_t parse_source(int key, char *argument, struct argp_state *state) {
 
 const struct argp cli_source_argp = {.options = source_options, .parser = parse_source};
 
-static bool names_file(const cli_source *source) {
-    const char *word = source->words[0];
+static bool names_file(const char *word) {
     size_t length = strlen(word);
-    return source->word_count == 1 &&
-           (!strcmp(word, "-") || strchr(word, '/') || (length > 4 && !strcmp(word + length - 4, ".tir")));
+    return !strcmp(word, "-") || strchr(word, '/') || (length > 4 && !strcmp(word + length - 4, ".tir"));
 }
 
 tw_status cli_source_open(cli_source *source, tw_diag *diag) {
@@ -41,7 +39,10 @@ tw_status cli_source_open(cli_source *source, tw_diag *diag) {
         return tw_fail(
             diag, TW_ERR_USAGE,
             "an instance or a tile IR file is needed (missing); 'tilewright list' shows instances");
-    source->is_text = names_file(source);
+    source->is_text = names_file(source->words[0]);
+    if (source->is_text && source->word_count > 1)
+        return tw_fail(diag, TW_ERR_USAGE, "a tile IR file has no keys, and stands alone (got %s)",
+                       source->words[1]);
     if (source->arch || !source->is_text) {
         tw_status status = tw_target_parse(source->arch ? source->arch : DEFAULT_ARCH, &source->target, diag);
         if (status != TW_OK) return status;
