@@ -33,6 +33,7 @@ expect version 0 '^tilewright [0-9]' "$tilewright" --version
 expect unknown_command 2 "no command 'frob'" "$tilewright" frob
 for command in list arch intrinsics emit-ir compile run exec replay golden identity cache bench; do
     expect "help_$command" 0 'Usage: tilewright' "$tilewright" "$command" --help
+    expect "short_help_$command" 0 'Usage: tilewright' "$tilewright" "$command" -h
     expect "bad_option_$command" 2 'frobnicate' "$tilewright" "$command" --frobnicate
 done
 
@@ -87,6 +88,7 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect emit_file 0 'amdgpu_kernel' "$tilewright" emit-ir "$root/k.tir" --stage llvm --arch gfx1201
     expect emit_endless_file 1 '^error: /dev/zero: a file must have at most 16777216 bytes \(got more\)' timeout 60 "$tilewright" emit-ir /dev/zero
     expect emit_missing_file 1 'No such file' "$tilewright" emit-ir "$root/none.tir"
+    expect emit_file_keys 2 'a tile IR file has no keys, and stands alone \(got kh=3\)' "$tilewright" emit-ir "$root/k.tir" kh=3
     expect compile_stats 0 '^vgpr spills +0' "$tilewright" compile $small --stats -o "$root/k.hsaco"
     expect compile_hit 0 '^cache hit +yes' "$tilewright" compile $small --stats -o "$root/k.hsaco"
     expect compile_no_cache 0 '^cache hit +no' "$tilewright" compile $small --stats --no-cache -o "$root/k.hsaco"
@@ -111,12 +113,12 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect run_watch_never 1 'no wave came to --watch 0xfffff \(got there 0 times\)' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --watch 0xfffff
     expect run_no_gpu 1 'hip:0' "$tilewright" run $small n=1 h=5 w=5 c=3 --device hip:0
     expect run_too_large 1 'got [0-9]+' "$tilewright" run $small n=100000 h=1000 w=1000 c=1000 --device emu
-    expect run_file 2 'run takes an instance' "$tilewright" run "$root/k.tir"
+    expect run_file 2 "run takes an instance: .* 'tilewright exec' \(got .*/k.tir\)" "$tilewright" run "$root/k.tir"
     expect replay 0 'passed' "$tilewright" replay "$root/bundle" --device emu
     expect replay_profile 0 '^wait +[1-9]' "$tilewright" replay "$root/bundle" --device emu --profile
     expect replay_profile_json 0 '"matrix": ' "$tilewright" replay "$root/bundle" --device emu -p --json
     expect replay_watch 0 'wave 0 .*\+0x0000 exec' "$tilewright" replay "$root/bundle" --device emu --watch 0
-    expect replay_missing 1 '' "$tilewright" replay "$root/none"
+    expect replay_missing 1 "^$root/none: error: file bundle.json cannot be opened \(No such file" "$tilewright" replay "$root/none"
 }
 # One expected value moved by more than its bound must fail the replay.
 printf '\0\0\0\0\0\0\360\177' | dd of="$root/bundle/dw.expected.f64" conv=notrunc 2>/dev/null
