@@ -26,10 +26,27 @@ check "$compiler" -std=c11 -Wall -Wextra -Werror -pedantic "$source/docs/example
     $sanitize -o "$root/axpy" $(pkg-config --libs tilewright)
 what=shared_library_runs
 check "$root/axpy" emu:gfx1250
+what=static_library
+# shellcheck disable=SC2046,SC2086
+check "$compiler" -std=c11 "$source/docs/examples/axpy.c" $(pkg-config --cflags tilewright) $sanitize -o "$root/axpy_static" \
+    $(PKG_CONFIG_SYSROOT_DIR= pkg-config --static --libs --define-variable=prefix="$root$prefix" tilewright |
+        sed "s|-ltilewright|$libdir/libtilewright.a|")
+what=static_library_runs
+check env LD_LIBRARY_PATH= "$root/axpy_static" emu:gfx1250
 what=headers_for_cplusplus
 printf '#include <tilewright.h>\nint main() { return tw_status_name(TW_OK) == nullptr; }\n' >"$root/plain.cpp"
 check c++ -std=c++17 -Wall -Wextra -Werror "$root/plain.cpp" $(pkg-config --cflags tilewright) -o "$root/plain" \
     $(pkg-config --libs tilewright)
+# Each header alone: what it needs it includes.
+headers=$(cd "$root$prefix/include/tilewright" && find . -name '*.h')
+bad=0
+for header in ${headers:-none}; do
+    printf '#include "%s"\n' "$header" >"$root/alone.c"
+    "$compiler" -std=c11 -Wall -Wextra -Werror -pedantic -fsyntax-only $(pkg-config --cflags tilewright) "$root/alone.c" || bad=1
+    c++ -x c++ -std=c++17 -Wall -Wextra -Werror -pedantic -fsyntax-only $(pkg-config --cflags tilewright) "$root/alone.c" || bad=1
+done
+what=each_header_alone
+check test $bad -eq 0
 what=command
 check test -x "$root$prefix/bin/tilewright"
 what=man_page

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Documents that must say what the product does. Usage: test_docs.sh TILEWRIGHT SOURCE
 set -u
-tilewright=$1 source=$2
+tilewright=$(realpath "$1") source=$2
 failures=0
 result() { if [ "$2" -eq 0 ]; then echo "[       OK ] $1"; else echo "[  FAILED  ] $1"; failures=$((failures + 1)); fi; }
 
@@ -29,6 +29,21 @@ for flavor in llvm15 llvm19 llvm21 llvm22 llvm23; do
 done
 "$tilewright" arch gfx950 | grep -q '^not measured *llvm20 llvm24$' || wrong=1
 result not_measured $wrong
+
+# The kernel that docs/ir.md runs from the command line: 256 ones a group, the last group is shorter.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sed -n '/^tile.kernel @block_sum/,/^}$/p' "$source/docs/ir.md" >"$work/block_sum.tir"
+sum=0
+(
+    cd "$work" && export TILEWRIGHT_CACHE_DIR="$work/cache" &&
+        awk 'BEGIN {for (i = 0; i < 1000; i++) printf "\\0\\0\\200\\077"}' >ones && printf "$(cat ones)" >x.bin &&
+        "$tilewright" compile block_sum.tir &&
+        "$tilewright" exec block_sum.hsaco block_sum --grid 4 --device emu buf:x.bin zero:16:out.bin i32:1000 &&
+        [ "$(od -A n -t f4 out.bin | tr -s ' ')" = " 256 256 256 232" ]
+) || sum=1
+grep -q '^tilewright exec block_sum.hsaco block_sum --grid 4 buf:x.bin zero:16:out.bin i32:1000$' "$source/docs/ir.md" || sum=1
+result ir_command_line $sum
 
 # Links of the documents lead to files.
 broken=0
