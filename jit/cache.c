@@ -56,6 +56,13 @@ static tw_status read_limit(const tw_cache_options *options, uint64_t *limit, tw
     return TW_OK;
 }
 
+/* A slash behind the name of a link would open the folder that it leads to. */
+static void cut_slashes(char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+}
+
 /* Makes the folder and those above it that are missing, for this user only. */
 static tw_status make_folders(char *path, tw_diag *diag) {
     for (char *slash = path + 1;; slash++) {
@@ -107,6 +114,7 @@ tw_status tw_cache_open(const tw_cache_options *options, tw_cache **out, tw_diag
     if (!status) status = read_limit(options, &cache->limit, diag);
     cache->path = tw_strbuf_take(&path, NULL);
     if (!status && !cache->path) status = tw_fail_no_memory(diag);
+    if (!status) cut_slashes(cache->path);
     if (!status) status = make_folders(cache->path, diag);
     if (!status) status = open_folder(cache, diag);
     if (status) {

@@ -28,7 +28,8 @@ typedef struct tw_cache_stats {
     uint64_t limit_bytes;
 } tw_cache_stats;
 TW_API tw_status tw_cache_stat(tw_cache *cache, tw_cache_stats *out, tw_diag *diag);
-/* Reads every entry and checks its digest; a damaged entry gets a diagnostic, and `repair` removes it. */
+/* Reads every entry and checks its digest; a damaged entry gets a diagnostic, and `repair` removes it. One
+ * that cannot be read gets a diagnostic, counts as not trusted, and stays. */
 TW_API tw_status tw_cache_verify(tw_cache *cache, bool repair, tw_cache_stats *out, tw_diag *diag);
 /* Removes the least recently used entries until `limit_bytes` is kept, and leftovers of killed writers. */
 TW_API tw_status tw_cache_prune(tw_cache *cache, uint64_t limit_bytes, tw_cache_stats *out, tw_diag *diag);

@@ -15,6 +15,8 @@ static const char magic[8] = "TWCACHE";
 /* Uses of an entry within this many seconds leave its time as it is: the order of use matters by the minute.
  */
 #define TOUCH_AFTER 60
+/* The clocks of machines that share a folder differ by less. */
+#define CLOCK_SKEW 60
 
 /* Each part with its length before it, so that no two lists of parts give the same bytes. */
 static void add_part(tw_sha256 *sha, const void *bytes, uint64_t size) {
@@ -51,6 +53,25 @@ bool tw_cache_entry_key(const char *name, tw_cache_key *key) {
         key->digest[i] = (uint8_t)byte;
     }
     return true;
+}
+
+bool tw_cache_is_temporary(const char *name) {
+    static const char *const parts[] = {"0123456789", "0123456789abcdef", "0123456789"};
+    const char *prefix = TW_CACHE_TEMPORARY;
+    if (strncmp(name, prefix, strlen(prefix)) != 0) return false;
+    name += strlen(prefix);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (i && *name++ != '-') return false;
+        size_t length = strspn(name, parts[i]);
+        if (!length) return false;
+        name += length;
+    }
+    return !*name;
+}
+
+int64_t tw_cache_age(const struct stat *info) {
+    int64_t age = (int64_t)time(NULL) - (int64_t)info->st_mtim.tv_sec;
+    return age < -CLOCK_SKEW ? INT64_MAX : age;
 }
 
 static void digest_of(const tw_cache_header *header, const void *content, size_t size,
@@ -110,7 +131,7 @@ static const char *read_open_entry(int fd, uint8_t **bytes, size_t *size, bool t
         *bytes = NULL;
         return errno ? strerrordesc_np(errno) : "it was cut short";
     }
-    if (touch && time(NULL) - info.st_mtim.tv_sec > TOUCH_AFTER) futimens(fd, NULL);
+    if (touch && tw_cache_age(&info) > TOUCH_AFTER) futimens(fd, NULL);
     return NULL;
 }
 

@@ -61,6 +61,11 @@ void tw_cache_entry_name(const tw_cache_key *key, char name[TW_CACHE_NAME_SIZE])
 bool tw_cache_entry_key(const char *name, tw_cache_key *key);
 /* NULL, or why a file is not trusted. */
 const char *tw_cache_distrust(const struct stat *info);
+/* A name that unfinished entries have: files of others may begin like one. */
+bool tw_cache_is_temporary(const char *name);
+/* Seconds since a file was written or used. A time that is still to come, from a clock that was set back,
+ * says nothing: INT64_MAX. */
+int64_t tw_cache_age(const struct stat *info);
 /* Opens an entry without following links and reads the file. On failure *bytes is NULL and the text says why;
  * for a file that is not there it is NULL too. */
 const char *tw_cache_entry_read(int folder, const char *name, uint8_t **bytes, size_t *size, bool touch);

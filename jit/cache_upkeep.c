@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "jit/cache_internal.h"
@@ -20,7 +19,6 @@ typedef struct item {
     char name[TW_CACHE_NAME_SIZE];
     uint64_t bytes;
     struct timespec used;
-    bool removed;
 } item;
 
 typedef struct listing {
@@ -38,7 +36,8 @@ static bool add_item(listing *list, const char *name, const struct stat *info) {
         list->capacity = capacity;
     }
     item *it = &list->items[list->count++];
-    *it = (item){.bytes = (uint64_t)info->st_size, .used = info->st_mtim};
+    *it = (item){.bytes = (uint64_t)info->st_size};
+    if (tw_cache_age(info) < INT64_MAX) it->used = info->st_mtim; /* else it goes first */
     strcpy(it->name, name); /* tw_cache_entry_key looked at its length */
     list->stats.entries++;
     list->stats.bytes += it->bytes;
@@ -47,7 +46,7 @@ static bool add_item(listing *list, const char *name, const struct stat *info) {
 
 /* A writer holds a lock on its file until it is renamed, and a killed one does no longer. */
 static bool is_leftover(int folder, const char *name, const struct stat *info) {
-    if (time(NULL) - info->st_mtim.tv_sec < TEMPORARY_SECONDS || tw_cache_distrust(info)) return false;
+    if (tw_cache_age(info) < TEMPORARY_SECONDS || tw_cache_distrust(info)) return false;
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return false;
     bool free_to_take = flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -59,7 +58,7 @@ static bool look_at(listing *list, int folder, const char *name, bool clean) {
     struct stat info;
     tw_cache_key key;
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW)) return true; /* gone meanwhile */
-    if (strncmp(name, TW_CACHE_TEMPORARY, strlen(TW_CACHE_TEMPORARY)) == 0) {
+    if (tw_cache_is_temporary(name)) {
         if (clean && is_leftover(folder, name, &info) && unlinkat(folder, name, 0) == 0) return true;
         list->stats.temporary++;
     } else if (tw_cache_entry_key(name, &key)) {
@@ -87,11 +86,15 @@ static tw_status list_entries(const tw_cache *cache, bool clean, listing *list, 
     return tw_fail_no_memory(diag);
 }
 
-static void remove_item(const tw_cache *cache, listing *list, item *it) {
-    if (unlinkat(cache->folder, it->name, 0) && errno != ENOENT) return;
-    it->removed = true;
+static void uncount(listing *list, const item *it) {
     list->stats.entries--;
     list->stats.bytes -= it->bytes;
+}
+
+static bool remove_item(const tw_cache *cache, listing *list, const item *it) {
+    if (unlinkat(cache->folder, it->name, 0) && errno != ENOENT) return false;
+    uncount(list, it);
+    return true;
 }
 
 static int by_use(const void *a, const void *b) {
@@ -108,7 +111,8 @@ static tw_status shrink(tw_cache *cache, uint64_t limit, uint64_t goal, tw_cache
     if (status) return status;
     if (list.stats.bytes > limit) {
         qsort(list.items, list.count, sizeof *list.items, by_use);
-        for (size_t i = 0; i < list.count && list.stats.bytes > goal; i++)
+        /* The last, which was stored just now, need not leave any slack. */
+        for (size_t i = 0; i < list.count && list.stats.bytes > (i + 1 < list.count ? goal : limit); i++)
             remove_item(cache, &list, &list.items[i]);
     }
     *stats = list.stats;
@@ -134,22 +138,40 @@ tw_status tw_cache_prune(tw_cache *cache, uint64_t limit_bytes, tw_cache_stats *
     return status;
 }
 
-static const char *check_item(const tw_cache *cache, const item *it) {
+/* NULL, or what is wrong. `read`: it is about what the file holds, not about reading it. */
+static const char *check_item(const tw_cache *cache, const item *it, bool *read) {
     tw_cache_key key;
     uint8_t *bytes;
     size_t size;
     tw_cache_entry_key(it->name, &key);
     const char *fault = tw_cache_entry_read(cache->folder, it->name, &bytes, &size, false);
+    *read = bytes != NULL;
     if (bytes) fault = tw_cache_entry_fault(bytes, size, &key);
     if (!fault && bytes) {
+        /* Other versions of this library may know other processors, and memory may be out. */
         tw_code_object *object;
         if (tw_code_object_from_bytes(bytes + sizeof(tw_cache_header), size - sizeof(tw_cache_header),
-                                      &object, NULL))
+                                      &object, NULL) == TW_ERR_INVALID)
             fault = "it holds no code object";
         tw_code_object_release(object);
     }
     free(bytes);
     return fault;
+}
+
+/* An entry that cannot be read for now may be good. */
+static void verify_item(const tw_cache *cache, listing *list, const item *it, bool repair, tw_diag *diag) {
+    bool read;
+    const char *fault = check_item(cache, it, &read);
+    if (!fault) return;
+    bool removed = repair && read && remove_item(cache, list, it);
+    if (!removed) uncount(list, it);
+    tw_warn(diag, cache->path, "cache entry %s %s%s: %s", it->name, read ? "is damaged" : "cannot be checked",
+            !read || !repair ? ""
+            : removed        ? " and removed"
+                             : " and cannot be removed",
+            fault);
+    ++*(read ? &list->stats.damaged : &list->stats.untrusted);
 }
 
 tw_status tw_cache_verify(tw_cache *cache, bool repair, tw_cache_stats *out, tw_diag *diag) {
@@ -158,15 +180,8 @@ tw_status tw_cache_verify(tw_cache *cache, bool repair, tw_cache_stats *out, tw_
     listing list;
     tw_status status = list_entries(cache, false, &list, diag);
     if (status) return status;
-    for (size_t i = 0; i < list.count; i++) {
-        const char *fault = check_item(cache, &list.items[i]);
-        if (!fault) continue;
-        tw_warn(diag, cache->path, "cache entry %s is damaged%s: %s", list.items[i].name,
-                repair ? " and removed" : "", fault);
-        list.stats.damaged++;
-        if (repair) remove_item(cache, &list, &list.items[i]);
-        if (!repair) list.stats.entries--, list.stats.bytes -= list.items[i].bytes;
-    }
+    for (size_t i = 0; i < list.count; i++)
+        verify_item(cache, &list, &list.items[i], repair, diag);
     if (out) *out = list.stats;
     free(list.items);
     return TW_OK;
@@ -192,8 +207,7 @@ tw_status tw_cache_stat(tw_cache *cache, tw_cache_stats *out, tw_diag *diag) {
     for (size_t i = 0; i < list.count; i++) {
         if (!size_is_wrong(cache, &list.items[i])) continue;
         list.stats.damaged++;
-        list.stats.entries--;
-        list.stats.bytes -= list.items[i].bytes;
+        uncount(&list, &list.items[i]);
     }
     *out = list.stats;
     free(list.items);

@@ -234,6 +234,34 @@ static void what_other_processes_stored_counts(void **state) {
     assert_false(is_there(1));
 }
 
+/* A clock that was ahead and was set right: what it dated is used and makes room like all else. */
+static void entries_from_the_future_make_room(void **state) {
+    (void)state;
+    uint64_t entry = content_size + sizeof(tw_cache_header);
+    tw_cache_close(cache);
+    open_cache(4 * entry);
+    store_aged(1, -400000);
+    store_aged(2, -300000);
+    store_aged(3, -200000);
+    store_aged(4, 1000);
+    tw_cache_key used = {{1}};
+    assert_int_equal(load(&used), TW_OK); /* it was used now, whatever the clock said */
+    store_aged(5, 0);
+    assert_true(is_there(1) && is_there(4) && is_there(5));
+    assert_false(is_there(2) || is_there(3));
+}
+
+static void a_large_entry_stays_when_others_make_room_for_it(void **state) {
+    (void)state;
+    uint64_t entry = content_size + sizeof(tw_cache_header);
+    tw_cache_close(cache);
+    open_cache(entry + entry / 32); /* the slack below the limit is less than the entry */
+    store_aged(1, 1000);
+    store_aged(2, 0);
+    assert_false(is_there(1));
+    assert_true(is_there(2));
+}
+
 static void an_entry_over_the_limit_is_not_stored(void **state) {
     (void)state;
     tw_cache_close(cache);
@@ -255,6 +283,8 @@ int main(void) {
         CASE(threads_share_a_cache),
         CASE(the_least_recently_used_go_first),
         CASE(what_other_processes_stored_counts),
+        CASE(entries_from_the_future_make_room),
+        CASE(a_large_entry_stays_when_others_make_room_for_it),
         CASE(an_entry_over_the_limit_is_not_stored),
     };
     return cmocka_run_group_tests_name("cache", tests, open_compiler, close_compiler);
