@@ -62,6 +62,8 @@ tw_status tw_elf_read(tw_reader *reader);
 /* Fills the kernels and target_id from `metadata`; needs what tw_elf_read found. */
 tw_status tw_metadata_read(tw_reader *reader);
 
+/* The segment with the file's byte at a virtual address, or NULL. */
+const tw_segment *tw_code_object_segment_of(const tw_code_object *object, uint64_t address);
 /* `size` bytes at a virtual address in the file-backed part of one segment, or NULL. */
 const uint8_t *tw_code_object_at(const tw_code_object *object, uint64_t address, uint64_t size);
 const tw_symbol *tw_code_object_symbol_named(const tw_code_object *object, const char *name);

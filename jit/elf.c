@@ -122,13 +122,19 @@ static tw_status read_segment(tw_reader *r, const Elf64_Phdr *p, size_t index) {
     return TW_OK;
 }
 
-static tw_status find_metadata(tw_reader *r, Elf *elf, const Elf64_Phdr *p, size_t index) {
+/* `total`: the bytes of all note segments so far. Many that overlap would be read many times. */
+static tw_status find_metadata(tw_reader *r, Elf *elf, const Elf64_Phdr *p, size_t index, uint64_t *total) {
     tw_code_object *object = r->object;
     if (!inside(p->p_offset, p->p_filesz, object->size))
         return TW_MALFORMED(r,
                             "note segment %zu must lie in the file of %zu bytes (got offset 0x%" PRIx64
                             ", size 0x%" PRIx64 ")",
                             index, object->size, p->p_offset, p->p_filesz);
+    *total += p->p_filesz;
+    if (*total > object->size)
+        return TW_MALFORMED(r,
+                            "note segments must not overlap (got %" PRIu64 " bytes in a file of %zu bytes)",
+                            *total, object->size);
     if (!p->p_filesz) return TW_OK;
     Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)p->p_offset, p->p_filesz,
                                           p->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -160,10 +166,11 @@ static tw_status read_segments(tw_reader *r, Elf *elf) {
     if (!headers) return TW_MALFORMED(r, "program headers are malformed: %s", elf_errmsg(-1));
     object->segments = TW_ARENA_NEW(&object->arena, tw_segment, count);
     if (!object->segments) return tw_fail_no_memory(r->diag);
+    uint64_t notes = 0;
     for (size_t i = 0; i < count; i++) {
         tw_status status = TW_OK;
         if (headers[i].p_type == PT_LOAD) status = read_segment(r, &headers[i], i);
-        if (headers[i].p_type == PT_NOTE) status = find_metadata(r, elf, &headers[i], i);
+        if (headers[i].p_type == PT_NOTE) status = find_metadata(r, elf, &headers[i], i, &notes);
         if (status) return status;
     }
     if (!object->segment_count) return TW_MALFORMED(r, "a code object must have a segment to load (got 0)");
@@ -206,8 +213,20 @@ static int compare_symbols(const void *a, const void *b) {
     return strcmp((*(const tw_symbol *const *)a)->name, (*(const tw_symbol *const *)b)->name);
 }
 
+/* Names that end alike may share their bytes. Each is read all the same, so `left`, the bytes that all names
+ * may have, bounds the time that sorting them takes. */
+static tw_status spend_name(tw_reader *r, const char *name, size_t *left) {
+    size_t length = strnlen(name, *left + 1);
+    if (length > *left)
+        return TW_MALFORMED(r, "names of dynamic symbols must have at most %zu bytes together (got more)",
+                            r->object->size);
+    *left -= length;
+    return TW_OK;
+}
+
 static tw_status keep_symbols(tw_reader *r, const dynamic_symbols *table) {
     tw_code_object *object = r->object;
+    size_t left = object->size;
     object->symbols = TW_ARENA_NEW(&object->arena, tw_symbol, table->count);
     object->symbols_by_name = TW_ARENA_NEW(&object->arena, const tw_symbol *, table->count);
     object->undefined = TW_ARENA_NEW(&object->arena, const char *, table->count);
@@ -216,6 +235,7 @@ static tw_status keep_symbols(tw_reader *r, const dynamic_symbols *table) {
         Elf64_Sym symbol;
         const char *name = NULL;
         tw_status status = symbol_at(r, table, i, &symbol, &name);
+        if (!status) status = spend_name(r, name, &left);
         if (status) return status;
         unsigned type = ELF64_ST_TYPE(symbol.st_info);
         if (symbol.st_shndx == SHN_UNDEF) {
@@ -364,13 +384,24 @@ tw_status tw_elf_read(tw_reader *r) {
     return status;
 }
 
-const uint8_t *tw_code_object_at(const tw_code_object *object, uint64_t address, uint64_t size) {
-    for (size_t i = 0; i < object->segment_count; i++) {
-        const tw_segment *s = &object->segments[i];
-        if (address >= s->address && inside(address - s->address, size, s->file_size))
-            return s->bytes + (address - s->address);
+/* They are in order of their addresses, and none begins before the end of the one before. */
+const tw_segment *tw_code_object_segment_of(const tw_code_object *object, uint64_t address) {
+    size_t low = 0, high = object->segment_count; /* those before `low` begin at or below the address */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (object->segments[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return NULL;
+    const tw_segment *s = low ? &object->segments[low - 1] : NULL;
+    return s && address - s->address < s->file_size ? s : NULL;
+}
+
+const uint8_t *tw_code_object_at(const tw_code_object *object, uint64_t address, uint64_t size) {
+    const tw_segment *s = tw_code_object_segment_of(object, address);
+    return s && inside(address - s->address, size, s->file_size) ? s->bytes + (address - s->address) : NULL;
 }
 
 const tw_symbol *tw_code_object_symbol_named(const tw_code_object *object, const char *name) {

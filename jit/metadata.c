@@ -9,6 +9,11 @@
 /* Deeper than any real metadata (map, array, map, array, map) and within msgpack-c's fixed stack. */
 #define MAX_DEPTH 16
 
+/* The keys alone that a kernel and an argument must have take more bytes. It bounds what a list of other
+ * things makes us allocate. */
+#define KERNEL_MIN_BYTES 128
+#define ARG_MIN_BYTES    16
+
 typedef enum head_kind { HEAD_DATA, HEAD_ARRAY, HEAD_MAP, HEAD_REFUSED } head_kind;
 
 /* What an object's first byte says: its length, or in how many bytes the length follows. Extension types and
@@ -180,6 +185,11 @@ static tw_status read_arguments(tw_reader *r, const msgpack_object *map, tw_kern
     if (!list) return TW_OK;
     if (list->type != MSGPACK_OBJECT_ARRAY)
         return TW_MALFORMED(r, "metadata of %s: .args must be an array (got another type)", kernel->name);
+    if (list->via.array.size > r->object->metadata_size / ARG_MIN_BYTES)
+        return TW_MALFORMED(
+            r, "metadata of %s: .args must have at most %zu elements in a note of %zu bytes (got %u)",
+            kernel->name, r->object->metadata_size / ARG_MIN_BYTES, r->object->metadata_size,
+            list->via.array.size);
     tw_arg_info *args = TW_ARENA_NEW(&r->object->arena, tw_arg_info, list->via.array.size);
     if (!args) return tw_fail_no_memory(r->diag);
     for (uint32_t i = 0; i < list->via.array.size; i++) {
@@ -192,11 +202,8 @@ static tw_status read_arguments(tw_reader *r, const msgpack_object *map, tw_kern
 }
 
 static bool in_code(const tw_code_object *object, uint64_t address) {
-    for (size_t i = 0; i < object->segment_count; i++) {
-        const tw_segment *s = &object->segments[i];
-        if (s->executable && address >= s->address && address - s->address < s->file_size) return true;
-    }
-    return false;
+    const tw_segment *s = tw_code_object_segment_of(object, address);
+    return s && s->executable;
 }
 
 /* The 64-byte kernel descriptor: offset 16 holds the distance from it to the first instruction. */
@@ -275,6 +282,10 @@ static tw_status read_kernels(tw_reader *r, const msgpack_object *root) {
     if (!list) return TW_OK; /* variables only */
     if (list->type != MSGPACK_OBJECT_ARRAY)
         return TW_MALFORMED(r, "metadata: amdhsa.kernels must be an array (got another type)");
+    if (list->via.array.size > object->metadata_size / KERNEL_MIN_BYTES)
+        return TW_MALFORMED(
+            r, "metadata: amdhsa.kernels must have at most %zu elements in a note of %zu bytes (got %u)",
+            object->metadata_size / KERNEL_MIN_BYTES, object->metadata_size, list->via.array.size);
     object->kernels = TW_ARENA_NEW(&object->arena, tw_kernel_info, list->via.array.size);
     if (!object->kernels) return tw_fail_no_memory(r->diag);
     for (uint32_t i = 0; i < list->via.array.size; i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jit/compiler.h"
@@ -264,6 +265,13 @@ static void relocations_overlap(tables *t) {
     t->dynstr[-1] = *t->rela;
 }
 
+static void notes_overlap(tables *t) {
+    Elf64_Phdr *segments = (Elf64_Phdr *)(t->bytes + t->header->e_phoff);
+    for (size_t i = 0; i < t->header->e_phnum; i++)
+        if (segments[i].p_type == PT_PHDR || segments[i].p_type == PT_DYNAMIC)
+            segments[i] = (Elf64_Phdr){.p_type = PT_NOTE, .p_filesz = t->size, .p_align = 4};
+}
+
 static void broken_tables_are_named(void **state) {
     (void)state;
     static const struct {
@@ -290,6 +298,7 @@ static void broken_tables_are_named(void **state) {
         {relocation_kind, "relocations must be of the form with addends, type 4 (got type 9 in section "},
         {relocations_past_the_file, "section "},
         {relocations_overlap, "relocation tables must not overlap (got "},
+        {notes_overlap, "note segments must not overlap (got "},
     };
     tw_code_object *object = compile(KERNEL_TWO_WITH_VARIABLES, "gfx1201"), *again;
     size_t size;
@@ -304,6 +313,69 @@ static void broken_tables_are_named(void **state) {
         if (strncmp(tw_diag_first_error(diag), rows[i].text, strlen(rows[i].text)) != 0)
             fail_msg("wanted: %s\ngot: %s", rows[i].text, tw_diag_first_error(diag));
     }
+    free(copy);
+    tw_code_object_release(object);
+}
+
+/* Names that end alike may share their bytes, but each is read: a small file could cost any time. */
+static void names_of_shared_bytes_are_limited(void **state) {
+    (void)state;
+    enum { NAMES = 4096 };
+    tw_code_object *object = compile(KERNEL_TWO_WITH_VARIABLES, "gfx1201"), *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size + NAMES);
+    memcpy(copy, bytes, size);
+    memset(copy + size, 'a', NAMES - 1);
+    copy[size + NAMES - 1] = 0;
+    tables t = find_tables(copy, size);
+    t.dynstr->sh_offset = size;
+    t.dynstr->sh_size = NAMES;
+    Elf64_Sym *symbols = (Elf64_Sym *)(copy + t.dynsym->sh_offset);
+    for (size_t i = 0; i < t.dynsym->sh_size / sizeof *symbols; i++)
+        symbols[i].st_name = (Elf64_Word)i;
+    char text[96];
+    snprintf(text, sizeof text, "names of dynamic symbols must have at most %zu bytes together (got more)",
+             size + NAMES);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size + NAMES, &again, diag), TW_ERR_INVALID);
+    assert_string_equal(tw_diag_first_error(diag), text);
+    free(copy);
+    tw_code_object_release(object);
+}
+
+/* Relocations among all segments that a file can have: milliseconds, where a search from the first segment on
+ * took half a minute. */
+static void many_segments_and_relocations_take_no_time(void **state) {
+    (void)state;
+    enum { SEGMENTS = 65000, RELOCATIONS = 500000 };
+    tw_code_object *object = compile(KERNEL_TWO_WITH_VARIABLES, "gfx1201"), *again;
+    size_t size, count = 0;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    size_t segments_at = (size + 7) & ~(size_t)7,
+           relocations_at = segments_at + SEGMENTS * sizeof(Elf64_Phdr),
+           total = relocations_at + RELOCATIONS * sizeof(Elf64_Rela);
+    uint8_t *copy = calloc(1, total);
+    memcpy(copy, bytes, size);
+    tables t = find_tables(copy, size);
+    Elf64_Phdr *old = (Elf64_Phdr *)(copy + t.header->e_phoff);
+    Elf64_Phdr *segments = (Elf64_Phdr *)(copy + segments_at);
+    for (; count + t.header->e_phnum < SEGMENTS; count++)
+        segments[count] = (Elf64_Phdr){.p_type = PT_LOAD}; /* empty, before all others */
+    memcpy(segments + count, old, t.header->e_phnum * sizeof *old);
+    t.header->e_phoff = segments_at;
+    t.header->e_phnum = SEGMENTS;
+    for (size_t i = 0; i < RELOCATIONS; i++)
+        ((Elf64_Rela *)(copy + relocations_at))[i] = *first_relocation(&t);
+    t.rela->sh_offset = relocations_at;
+    t.rela->sh_size = RELOCATIONS * sizeof(Elf64_Rela);
+    tw_diag_clear(diag);
+    clock_t start = clock();
+    if (tw_code_object_from_bytes(copy, total, &again, diag)) fail_msg("%s", tw_diag_text(diag));
+    assert_in_range((clock() - start) / CLOCKS_PER_SEC, 0, 4);
+    assert_int_equal(tw_code_object_relocation_count(again), RELOCATIONS);
+    assert_non_null(tw_code_object_kernel(again, "another"));
+    tw_code_object_release(again);
     free(copy);
     tw_code_object_release(object);
 }
@@ -360,6 +432,45 @@ static void broken_metadata_is_named(void **state) {
     assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
     assert_string_equal(tw_diag_first_error(diag),
                         "the descriptor of kernel store must be a dynamic symbol (got no storx.kd)");
+    free(copy);
+    tw_code_object_release(object);
+}
+
+/* An array of objects of one byte each, up to `end`. */
+static void fill_with_nils(uint8_t *at, const uint8_t *end) {
+    size_t count = (size_t)(end - at) - 3;
+    *at++ = 0xdc;
+    *at++ = (uint8_t)(count >> 8);
+    *at++ = (uint8_t)count;
+    memset(at, 0xc0, count);
+}
+
+/* A list of such objects must not make us take a kernel's memory, or an argument's, for each. */
+static void lists_longer_than_their_bytes_allow_are_refused(void **state) {
+    (void)state;
+    tw_code_object *object = compile(KERNEL_STORE, "gfx1201"), *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    uint8_t *end = find_bytes(copy, size, ".group_segment_fixed_size") - 26;
+    fill_with_nils(find_bytes(copy, size, ".args"), end);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_non_null(strstr(tw_diag_first_error(diag), "metadata of store: .args must have at most "));
+    memcpy(copy, bytes, size);
+    uint8_t *note = find_bytes(copy, size, "amdhsa.kernels") - 16; /* its map of three keys comes first */
+    uint32_t note_size;
+    memcpy(&note_size, note - 16, sizeof note_size);
+    static const char head[] = "\x82\xad"
+                               "amdhsa.target\xba"
+                               "amdgcn-amd-amdhsa--gfx1201\xae"
+                               "amdhsa.kernels";
+    memcpy(note, head, sizeof head - 1);
+    fill_with_nils(note + sizeof head - 1, note + note_size);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_non_null(strstr(tw_diag_first_error(diag), "metadata: amdhsa.kernels must have at most "));
     free(copy);
     tw_code_object_release(object);
 }
@@ -460,11 +571,19 @@ static void files_round_trip(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_of_a_small_kernel),  cmocka_unit_test(hidden_arguments_are_told_apart),
-        cmocka_unit_test(versions_and_targets),     cmocka_unit_test(symbols_and_relocations),
-        cmocka_unit_test(broken_headers_are_named), cmocka_unit_test(broken_tables_are_named),
-        cmocka_unit_test(broken_metadata_is_named), cmocka_unit_test(duplicate_kernels_are_refused),
-        cmocka_unit_test(mutations_never_crash),    cmocka_unit_test(files_round_trip),
+        cmocka_unit_test(facts_of_a_small_kernel),
+        cmocka_unit_test(hidden_arguments_are_told_apart),
+        cmocka_unit_test(versions_and_targets),
+        cmocka_unit_test(symbols_and_relocations),
+        cmocka_unit_test(broken_headers_are_named),
+        cmocka_unit_test(broken_tables_are_named),
+        cmocka_unit_test(names_of_shared_bytes_are_limited),
+        cmocka_unit_test(many_segments_and_relocations_take_no_time),
+        cmocka_unit_test(lists_longer_than_their_bytes_allow_are_refused),
+        cmocka_unit_test(broken_metadata_is_named),
+        cmocka_unit_test(duplicate_kernels_are_refused),
+        cmocka_unit_test(mutations_never_crash),
+        cmocka_unit_test(files_round_trip),
     };
     return cmocka_run_group_tests_name("code object", tests, open_compiler, close_compiler);
 }
