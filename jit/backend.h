@@ -35,6 +35,10 @@ typedef struct tw_backend_functions {
 tw_status tw_llvm_backend_open(tw_backend **out, tw_diag *diag);
 /* The library at `path`, or with NULL the one that is found. TW_ERR_NOT_FOUND where none can be opened. */
 tw_status tw_comgr_backend_open(const char *path, tw_backend **out, tw_diag *diag);
+/* The lock of comgr's actions, which a process takes around a fork: the child must find it free, and no
+ * action of another thread half done. */
+void tw_comgr_lock(void);
+void tw_comgr_unlock(void);
 /* opt, llc and ld.lld in a folder. TW_ERR_NOT_FOUND where one is missing or of no release with a flavor. */
 tw_status tw_tools_backend_open(const char *folder, tw_backend **out, tw_diag *diag);
 

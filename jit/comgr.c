@@ -195,11 +195,14 @@ static void report_log(const action *a) {
  * (comgr 2.4). */
 static pthread_mutex_t action_lock = PTHREAD_MUTEX_INITIALIZER;
 
+void tw_comgr_lock(void) { pthread_mutex_lock(&action_lock); }
+void tw_comgr_unlock(void) { pthread_mutex_unlock(&action_lock); }
+
 static tw_status run(action *a, int number, comgr_kind wanted, const char *what, uint8_t **bytes,
                      size_t *size) {
-    pthread_mutex_lock(&action_lock);
+    tw_comgr_lock();
     comgr_status got = a->backend->call.do_action(number, a->info, a->input, a->output);
-    pthread_mutex_unlock(&action_lock);
+    tw_comgr_unlock();
     report_log(a);
     if (got) return failed(a, got, what);
     tw_status status = take_output(a, wanted, bytes, size);

@@ -142,11 +142,13 @@ static tw_status start(worker *w, const tw_worker_limits *limits, tw_worker_func
     if (!make_pipes(result, words))
         return tw_fail(diag, TW_ERR_IO, "cannot make a pipe: %s", strerror(errno));
     pid_t parent = getpid();
-    tw_lld_lock(); /* the child must find the lock free */
+    tw_lld_lock(); /* the child must find the locks free */
+    tw_comgr_lock();
     w->pid = fork();
+    int error = errno;
+    tw_comgr_unlock();
     tw_lld_unlock();
     if (w->pid == 0) run_child(limits, function, argument, result[1], words[1], parent);
-    int error = errno;
     close(result[1]);
     close(words[1]);
     w->result = result[0];

@@ -14,7 +14,7 @@ typedef tw_status (*tw_worker_function)(void *argument, tw_compile_times *times,
  *
  * fork() copies the calling thread alone. A thread that holds one of LLVM's internal locks at that moment
  * leaves it locked in the child, which then ends at its time limit: so compile in workers only, or in this
- * process only, while other threads compile too. */
+ * process only, while other threads compile too. comgr's locks are free: a fork waits for its actions. */
 tw_status tw_worker_run(const tw_worker_limits *limits, const char *name, tw_worker_function function,
                         void *argument, tw_compile_times *times, uint8_t **bytes, size_t *size,
                         tw_diag *diag);

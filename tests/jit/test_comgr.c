@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,46 @@ static void several_contexts_at_once(void **state) {
     tw_compiler_close(compiler);
 }
 
+typedef struct other_thread {
+    real_one one;
+    atomic_bool stop;
+} other_thread;
+
+static void *compile_until_told(void *argument) {
+    other_thread *other = argument;
+    other->one.same = true;
+    while (!atomic_load(&other->stop))
+        other->one.same &= compiles_to_the_same(&other->one);
+    return NULL;
+}
+
+/* A worker is forked between the actions of other threads, not within one. */
+static void workers_beside_a_compiling_thread(void **state) {
+    (void)state;
+#if defined(TW_ASAN)
+    skip(); /* the sanitizer's allocator may be locked by another thread at the fork */
+#endif
+    const tw_worker_limits limits = {.milliseconds = 10000};
+    const tw_compile_options options = {.worker = &limits};
+    other_thread other = {.one = {.compiler = open_or_skip()}};
+    other.one.first = compile(other.one.compiler, KERNEL_BUFFER_LLVM15, "gfx90a");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, compile_until_told, &other), 0);
+    tw_status status = TW_OK;
+    for (int i = 0; i < 12 && !status; i++) {
+        tw_code_object *object;
+        status = tw_compile_llvm_ir(other.one.compiler, KERNEL_BUFFER_LLVM15, strlen(KERNEL_BUFFER_LLVM15),
+                                    target_of("gfx90a"), &options, &object, diag);
+        tw_code_object_release(object);
+    }
+    atomic_store(&other.stop, true);
+    pthread_join(thread, NULL);
+    if (status) fail_msg("%s", tw_diag_text(diag));
+    assert_true(other.one.same);
+    tw_code_object_release(other.one.first);
+    tw_compiler_close(other.one.compiler);
+}
+
 static tw_compiler_kind automatic(const char *target) {
     tw_compiler *compiler;
     tw_compiler_choice choice;
@@ -381,6 +422,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(both_compilers_in_one_process, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(real_libraries_side_by_side, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(several_contexts_at_once, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(workers_beside_a_compiling_thread, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(auto_takes_the_newer_llvm, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(two_libraries_do_not_meet, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_missing_library_is_named, make_diag, free_diag),
