@@ -68,10 +68,21 @@ static void limit_memory(uint64_t bytes) {
     setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
 }
 
+/* The program's handlers would do its work a second time: what it handles is ignored, but for what ends a
+ * child that crashes or is told to end, and for the ends of its own children. */
+static void reset_signals(void) {
+    static const int plain[] = {SIGSEGV, SIGBUS, SIGILL,  SIGFPE,  SIGABRT, SIGTRAP, SIGSYS,
+                                SIGTERM, SIGINT, SIGPIPE, SIGXCPU, SIGXFSZ, SIGCHLD};
+    for (int i = 1; i < _NSIG; i++) {
+        struct sigaction old;
+        if (sigaction(i, NULL, &old)) continue;
+        if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) signal(i, SIG_IGN);
+    }
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        signal(plain[i], SIG_DFL);
+}
+
 static void limit_self(const tw_worker_limits *limits, pid_t parent) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT, SIGPIPE};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        signal(signals[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -97,7 +108,9 @@ static bool send_diagnostics(int fd, const tw_diag *diag) {
 }
 
 static _Noreturn void run_child(const tw_worker_limits *limits, tw_worker_function function, void *argument,
-                                int result, int words, pid_t parent) {
+                                int result, int words, pid_t parent, const sigset_t *mask) {
+    reset_signals();
+    sigprocmask(SIG_SETMASK, mask, NULL);
     /* Only the two pipes stay open: another child's pipe held open here would keep its reader waiting. */
     int fd = fcntl(result, F_DUPFD, 3);
     if (fd < 0 || dup2(words, STDERR_FILENO) < 0 || dup2(words, STDOUT_FILENO) < 0 || dup2(fd, 3) < 0)
@@ -142,13 +155,17 @@ static tw_status start(worker *w, const tw_worker_limits *limits, tw_worker_func
     if (!make_pipes(result, words))
         return tw_fail(diag, TW_ERR_IO, "cannot make a pipe: %s", strerror(errno));
     pid_t parent = getpid();
+    sigset_t all, before; /* no handler of the program may run in the child */
+    sigfillset(&all);
     tw_lld_lock(); /* the child must find the locks free */
     tw_comgr_lock();
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     w->pid = fork();
     int error = errno;
+    if (w->pid) pthread_sigmask(SIG_SETMASK, &before, NULL);
     tw_comgr_unlock();
     tw_lld_unlock();
-    if (w->pid == 0) run_child(limits, function, argument, result[1], words[1], parent);
+    if (w->pid == 0) run_child(limits, function, argument, result[1], words[1], parent, &before);
     close(result[1]);
     close(words[1]);
     w->result = result[0];

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "jit/compiler.h"
 #include "jit/worker.h"
+#include "support/fail.h"
 #include "support/strbuf.h"
 #include "tests/jit/kernels.h"
 
@@ -206,6 +208,52 @@ static void deaths_are_told_apart(void **state) {
     }
 }
 
+static volatile sig_atomic_t handled;
+
+static void note_signal(int number) { handled = number; }
+
+/* Fails where a handler ran, or where the end of a process is not told. */
+static tw_status take_signals(void *argument, tw_compile_times *times, tw_diag *child_diag, uint8_t **bytes,
+                              size_t *size) {
+    (void)argument, (void)times;
+    *bytes = NULL;
+    *size = 0;
+    raise(SIGHUP);
+    raise(SIGALRM);
+    if (handled) return tw_fail(child_diag, TW_ERR_COMPILE, "the handler ran for %d", (int)handled);
+    pid_t grandchild = fork();
+    if (grandchild == 0) _exit(3);
+    int how = 0;
+    bool told = waitpid(grandchild, &how, 0) == grandchild && WIFEXITED(how) && WEXITSTATUS(how) == 3;
+    return told ? TW_OK : tw_fail(child_diag, TW_ERR_COMPILE, "the end of a process is not told");
+}
+
+/* A handler belongs to the program, not to a copy of it that only compiles. */
+static void handlers_do_not_run_in_the_child(void **state) {
+    (void)state;
+    sigset_t user, before, after;
+    sigemptyset(&user);
+    sigaddset(&user, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &user, &before);
+    void (*hangup)(int) = signal(SIGHUP, note_signal), (*alarm_handler)(int) = signal(SIGALRM, SIG_IGN),
+         (*child)(int) = signal(SIGCHLD, SIG_IGN);
+    tw_compile_times times;
+    uint8_t *bytes;
+    size_t size;
+    tw_diag_clear(diag);
+    tw_worker_run(&default_limits, "k9", take_signals, NULL, &times, &bytes, &size, diag);
+    free(bytes);
+    signal(SIGCHLD, child);
+    signal(SIGALRM, alarm_handler);
+    assert_string_equal(tw_diag_text(diag), "");
+    raise(SIGHUP); /* ours is as it was */
+    assert_int_equal(handled, SIGHUP);
+    signal(SIGHUP, hangup);
+    sigprocmask(SIG_SETMASK, &before, &after);
+    assert_true(sigismember(&after, SIGUSR1));
+    assert_false(sigismember(&after, SIGUSR2));
+}
+
 static void *compile_in_worker(void *argument) {
     tw_target target;
     tw_code_object *object = NULL;
@@ -246,6 +294,7 @@ int main(void) {
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(llvm_is_limited),
         cmocka_unit_test(deaths_are_told_apart),
+        cmocka_unit_test(handlers_do_not_run_in_the_child),
         cmocka_unit_test(threads_run_workers_at_once),
     };
     return cmocka_run_group_tests_name("worker", tests, open_compiler, close_compiler);
