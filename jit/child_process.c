@@ -22,7 +22,15 @@
 
 #define DEFAULT_MILLISECONDS 60000
 #define DEFAULT_MEMORY       ((uint64_t)4 << 30)
-#define OUTPUT_MAX           ((rlim_t)1 << 30)
+#define OUTPUT_MAX           ((uint64_t)1 << 30)
+
+void tw_child_lower_limit(int resource, uint64_t value) {
+    struct rlimit before;
+    rlim_t limit = (rlim_t)value;
+    if (!getrlimit((__rlimit_resource_t)resource, &before) && before.rlim_cur < limit)
+        limit = before.rlim_cur;
+    setrlimit((__rlimit_resource_t)resource, &(struct rlimit){limit, limit});
+}
 
 /* Between fork and exec, where other threads' locks may be taken for ever: system calls only. */
 static _Noreturn void run_child(const tw_child *child, const int files[3], pid_t parent) {
@@ -34,9 +42,9 @@ static _Noreturn void run_child(const tw_child *child, const int files[3], pid_t
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     setpgid(0, 0);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){OUTPUT_MAX, OUTPUT_MAX});
-    setrlimit(RLIMIT_AS, &(struct rlimit){child->limits.memory_bytes, child->limits.memory_bytes});
+    tw_child_lower_limit(RLIMIT_CORE, 0);
+    tw_child_lower_limit(RLIMIT_FSIZE, OUTPUT_MAX);
+    tw_child_lower_limit(RLIMIT_AS, child->limits.memory_bytes);
     for (int i = 0; i < 3; i++)
         if (dup2(files[i], i) < 0) _exit(127);
     close_range(3, ~0u, 0);

@@ -26,4 +26,8 @@ typedef struct tw_child {
  * once. */
 tw_status tw_child_run(tw_child *child, tw_diag *diag);
 
+/* For a process of ours after its fork: at most `value` of a resource, RLIMIT_*. A limit that is lower stays.
+ */
+void tw_child_lower_limit(int resource, uint64_t value);
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "jit/backend.h"
+#include "jit/child_process.h"
 #include "jit/file.h"
 #include "jit/lld_shim.h"
 #include "support/fail.h"
@@ -64,8 +65,7 @@ static void limit_memory(uint64_t bytes) {
     }
     if (!pages || ADDRESS_SPACE_IS_VAST) return;
     rlim_t used = (rlim_t)(pages * (unsigned long long)sysconf(_SC_PAGESIZE));
-    rlim_t limit = bytes < RLIM_INFINITY - used ? used + bytes : RLIM_INFINITY;
-    setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
+    tw_child_lower_limit(RLIMIT_AS, bytes < RLIM_INFINITY - used ? used + bytes : RLIM_INFINITY);
 }
 
 /* The program's handlers would do its work a second time: what it handles is ignored, but for what ends a
@@ -85,9 +85,9 @@ static void reset_signals(void) {
 static void limit_self(const tw_worker_limits *limits, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    rlim_t seconds = limits->milliseconds / 1000 + 2; /* behind the parent's clock, in case it is stopped */
-    setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds});
+    tw_child_lower_limit(RLIMIT_CORE, 0);
+    /* Behind the parent's clock, in case it is stopped. */
+    tw_child_lower_limit(RLIMIT_CPU, (uint64_t)limits->milliseconds / 1000 + 2);
     limit_memory(limits->memory_bytes);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -222,6 +223,26 @@ static void a_child_has_limits(void **state) {
     free(child.words);
 }
 
+/* Nor do they lift limits that were there: those of a worker, or of a shell. */
+static void limits_are_only_lowered(void **state) {
+    (void)state;
+#if defined(TW_ASAN)
+    skip(); /* it needs more address space than any limit leaves */
+#endif
+    pid_t fork_of_ours = fork();
+    if (fork_of_ours == 0) {
+        setrlimit(RLIMIT_AS, &(struct rlimit){(rlim_t)3 << 30, RLIM_INFINITY});
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)1 << 20, RLIM_INFINITY});
+        const char *arguments[] = {"/bin/sh", "-c", "ulimit -v; ulimit -f", NULL};
+        tw_child child = {.arguments = arguments, .input = ""};
+        if (tw_child_run(&child, NULL)) _exit(2);
+        _exit(strcmp((char *)child.output, "3145728\n2048\n") ? 1 : 0);
+    }
+    int how;
+    assert_int_equal(waitpid(fork_of_ours, &how, 0), fork_of_ours);
+    assert_int_equal(how, 0);
+}
+
 static void a_program_that_is_not_there_is_named(void **state) {
     (void)state;
     const char *arguments[] = {"/nonexistent", NULL};
@@ -404,6 +425,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_child_neither_ignores_nor_blocks_signals, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(an_end_that_nobody_learns_is_no_success, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_child_has_limits, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(limits_are_only_lowered, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_named, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(logs_become_diagnostics, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(folders_that_are_no_tool_set_are_refused, make_diag, free_diag),
