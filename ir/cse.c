@@ -1,26 +1,15 @@
 /* Common subexpressions: of two equal pure ops the later one goes, where the earlier one stands in the same
  * block or in one around it. Ops that read other lanes count only in the same block, where the same lanes are
  * active; loads never count, so nothing moves across a write or a barrier. */
+#include "ir/cse.h"
+
 #include <string.h>
 
-#include "ir/ir.h"
-#include "support/fail.h"
-
-typedef struct entry {
+struct tw_cse_entry {
     tw_op *op;
     uint32_t hash;
     uint32_t next; /* in its bucket: place + 1, 0 at the end */
-} entry;
-
-typedef struct finder {
-    tw_kernel *kernel;
-    tw_value *instead; /* by value: what stands for it, or poison */
-    entry *entries;    /* a stack: blocks take away what they added */
-    uint32_t entry_count;
-    uint32_t *buckets; /* the newest entry's place + 1 */
-    uint32_t bucket_mask;
-    bool changed;
-} finder;
+};
 
 /* ---- what makes ops equal ---- */
 
@@ -50,9 +39,9 @@ static uint32_t hash_type(uint32_t hash, const tw_type *type) {
                          (uint64_t)type->space << 32);
 }
 
-static uint32_t hash_op(const finder *f, const tw_op *op) {
+static uint32_t hash_op(const tw_cse *cse, const tw_op *op) {
     const tw_op_info *info = tw_op_info_get(op->opcode);
-    uint32_t hash = hash_type(op->opcode, tw_type_of(f->kernel, op->first_result));
+    uint32_t hash = hash_type(op->opcode, tw_type_of(cse->kernel, op->first_result));
     for (uint32_t i = 0; i < op->operand_count; i++)
         hash = mix(hash, op->operands[i].id);
     for (uint32_t i = 0; i < info->attr_count; i++)
@@ -73,9 +62,9 @@ static bool same_attr(const tw_attr *a, const tw_attr *b) {
     }
 }
 
-static bool same_op(const finder *f, const tw_op *a, const tw_op *b) {
+static bool same_op(const tw_cse *cse, const tw_op *a, const tw_op *b) {
     if (a->opcode != b->opcode || a->operand_count != b->operand_count) return false;
-    if (tw_type_of(f->kernel, a->first_result) != tw_type_of(f->kernel, b->first_result)) return false;
+    if (tw_type_of(cse->kernel, a->first_result) != tw_type_of(cse->kernel, b->first_result)) return false;
     if (memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands)) return false;
     const tw_op_info *info = tw_op_info_get(a->opcode);
     for (uint32_t i = 0; i < info->attr_count; i++)
@@ -83,68 +72,39 @@ static bool same_op(const finder *f, const tw_op *a, const tw_op *b) {
     return true;
 }
 
-/* ---- the walk ---- */
+/* ---- the table ---- */
 
-/* The equal op that `op` may be replaced by; NULL, and `op` is kept in mind, where there is none. */
-static tw_op *find_or_add(finder *f, tw_op *op, bool same_block) {
-    uint32_t hash = hash_op(f, op);
-    uint32_t *bucket = &f->buckets[hash & f->bucket_mask];
-    for (uint32_t at = *bucket; at; at = f->entries[at - 1].next) {
-        const entry *e = &f->entries[at - 1];
-        if (e->hash != hash || !same_op(f, e->op, op)) continue;
-        if (!same_block || e->op->parent == op->parent) return e->op;
-    }
-    f->entries[f->entry_count++] = (entry){op, hash, *bucket};
-    *bucket = f->entry_count;
-    return NULL;
-}
-
-static void rewrite_operands(finder *f, tw_op *op) {
-    for (uint32_t i = 0; i < op->operand_count; i++)
-        if (f->instead[op->operands[i].id].id) op->operands[i] = f->instead[op->operands[i].id];
-}
-
-static void visit_block(finder *f, tw_block *block) {
-    uint32_t entries_before = f->entry_count;
-    for (tw_op *op = block->first, *next; op; op = next) {
-        next = op->next;
-        rewrite_operands(f, op);
-        tw_effect effect = tw_op_info_get(op->opcode)->effect;
-        if (effect == E_PURE || effect == E_CROSS_LANE || effect == E_WHOLE_WAVE) {
-            const tw_op *equal = find_or_add(f, op, effect != E_PURE);
-            if (equal) {
-                f->instead[op->first_result.id] = equal->first_result;
-                tw_block_remove(op);
-                f->changed = true;
-            }
-        }
-        for (uint32_t i = 0; i < op->block_count; i++)
-            visit_block(f, &op->blocks[i]);
-    }
-    while (f->entry_count > entries_before) {
-        const entry *e = &f->entries[--f->entry_count];
-        f->buckets[e->hash & f->bucket_mask] = e->next;
-    }
-}
-
-tw_status tw_pass_cse(tw_kernel *kernel, bool *changed, tw_diag *diag) {
+bool tw_cse_init(tw_cse *cse, const tw_kernel *kernel, tw_arena *arena) {
     uint32_t ops = 0, buckets = 16;
     for (const tw_op *op = kernel->body.first; op; op = tw_op_after(op))
         ops++;
     while (buckets < ops && buckets < UINT32_MAX / 2)
         buckets *= 2;
-    tw_arena scratch;
-    tw_arena_init(&scratch, kernel->ctx->allocator);
-    finder f = {.kernel = kernel,
-                .instead = TW_ARENA_NEW(&scratch, tw_value, (size_t)kernel->value_count + 1),
-                .entries = TW_ARENA_NEW(&scratch, entry, ops),
-                .buckets = TW_ARENA_NEW(&scratch, uint32_t, buckets),
-                .bucket_mask = buckets - 1};
-    bool ok = f.instead && f.entries && f.buckets;
-    if (ok) visit_block(&f, &kernel->body);
-    tw_arena_free(&scratch);
-    if (!ok) return tw_fail_no_memory(diag);
-    *changed |= f.changed;
-    kernel->verified &= !f.changed;
-    return TW_OK;
+    *cse = (tw_cse){.kernel = kernel,
+                    .entries = TW_ARENA_NEW(arena, tw_cse_entry, ops),
+                    .buckets = TW_ARENA_NEW(arena, uint32_t, buckets),
+                    .bucket_mask = buckets - 1};
+    return cse->entries && cse->buckets;
+}
+
+const tw_op *tw_cse_find_or_add(tw_cse *cse, tw_op *op) {
+    tw_effect effect = tw_op_info_get(op->opcode)->effect;
+    if (effect != E_PURE && effect != E_CROSS_LANE && effect != E_WHOLE_WAVE) return NULL;
+    uint32_t hash = hash_op(cse, op);
+    uint32_t *bucket = &cse->buckets[hash & cse->bucket_mask];
+    for (uint32_t at = *bucket; at; at = cse->entries[at - 1].next) {
+        const tw_cse_entry *e = &cse->entries[at - 1];
+        if (e->hash != hash || !same_op(cse, e->op, op)) continue;
+        if (effect == E_PURE || e->op->parent == op->parent) return e->op;
+    }
+    cse->entries[cse->entry_count++] = (tw_cse_entry){op, hash, *bucket};
+    *bucket = cse->entry_count;
+    return NULL;
+}
+
+void tw_cse_forget(tw_cse *cse, uint32_t count) {
+    while (cse->entry_count > count) {
+        const tw_cse_entry *e = &cse->entries[--cse->entry_count];
+        cse->buckets[e->hash & cse->bucket_mask] = e->next;
+    }
 }

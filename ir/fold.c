@@ -1,14 +1,21 @@
 /* Constant folding: ops of constants become constants where they stand, ops that change nothing are passed
- * by, loops of at most one round and branches of known conditions are opened. One walk in program order:
- * operands are final when their op is reached. */
+ * by, loops of at most one round and branches of known conditions are opened; and common subexpressions
+ * (ir/cse.c). One walk in program order: operands are final when their op is reached, so what one of the two
+ * makes possible for the other further on is done in the same walk. */
 #include "ir/fold.h"
+#include "ir/cse.h"
 #include "ir/eval.h"
 
 #include "support/fail.h"
 
+/* What a walk does. */
+enum { FOLD = 1, FIND_EQUAL = 2 };
+
 typedef struct folder {
     tw_kernel *kernel;
     tw_value *instead; /* by value: what stands for it, or poison */
+    unsigned does;
+    tw_cse cse;
     bool changed;
 } folder;
 
@@ -61,21 +68,31 @@ static bool fold_constants(const folder *f, const tw_op *op, uint64_t *out) {
     return tw_fold_element(f->kernel, op, from, in, out);
 }
 
-static tw_op *fold_simple(folder *f, tw_op *op) {
-    tw_op *next = op->next;
+static void pass_by(folder *f, tw_op *op, tw_value instead) {
+    replace(f, op->first_result, instead);
+    tw_block_remove(op);
+    f->changed = true;
+}
+
+/* False when the op is gone. */
+static bool fold_simple(folder *f, tw_op *op) {
     uint64_t bits;
     if (fold_constants(f, op, &bits)) {
         become_constant(f, op, bits);
-        return next;
+        return true;
     }
     tw_fold fold = tw_fold_identity(f->kernel, op);
-    if (fold.kind == TW_FOLD_TO_BITS) {
-        become_constant(f, op, fold.bits);
-    } else if (fold.kind == TW_FOLD_TO_VALUE) {
-        replace(f, op->first_result, fold.value);
-        tw_block_remove(op);
-        f->changed = true;
-    }
+    if (fold.kind == TW_FOLD_TO_BITS) become_constant(f, op, fold.bits);
+    if (fold.kind != TW_FOLD_TO_VALUE) return true;
+    pass_by(f, op, fold.value);
+    return false;
+}
+
+static tw_op *visit_simple(folder *f, tw_op *op) {
+    tw_op *next = op->next;
+    if (f->does & FOLD && !fold_simple(f, op)) return next;
+    const tw_op *equal = f->does & FIND_EQUAL ? tw_cse_find_or_add(&f->cse, op) : NULL;
+    if (equal) pass_by(f, op, equal->first_result);
     return next;
 }
 
@@ -111,6 +128,7 @@ typedef enum rounds { ROUNDS_UNKNOWN, ROUNDS_NONE, ROUNDS_ONE } rounds;
 
 static rounds count_rounds(const folder *f, const tw_op *op) {
     uint64_t from, to, step;
+    if (!(f->does & FOLD)) return ROUNDS_UNKNOWN;
     if (op->operands[0].id == op->operands[1].id) return ROUNDS_NONE;
     if (!tw_is_constant(f->kernel, op->operands[0], &from) ||
         !tw_is_constant(f->kernel, op->operands[1], &to))
@@ -140,7 +158,7 @@ static tw_op *fold_for(folder *f, tw_op *op) {
 
 static tw_op *fold_if(folder *f, tw_op *op) {
     uint64_t condition;
-    if (tw_is_constant(f->kernel, op->operands[0], &condition)) {
+    if (f->does & FOLD && tw_is_constant(f->kernel, op->operands[0], &condition)) {
         uint32_t region = condition ? 0 : 1;
         return region < op->block_count ? open_region(f, op, &op->blocks[region]) : drop(f, op);
     }
@@ -150,6 +168,7 @@ static tw_op *fold_if(folder *f, tw_op *op) {
 }
 
 static void fold_block(folder *f, tw_block *block) {
+    uint32_t known = f->cse.entry_count;
     for (tw_op *op = block->first; op;) {
         rewrite_operands(f, op);
         if (op->opcode == TW_OP_FOR) {
@@ -157,21 +176,35 @@ static void fold_block(folder *f, tw_block *block) {
         } else if (op->opcode == TW_OP_IF) {
             op = fold_if(f, op);
         } else {
-            op = fold_simple(f, op);
+            op = visit_simple(f, op);
         }
     }
+    tw_cse_forget(&f->cse, known);
 }
 
-tw_status tw_pass_fold(tw_kernel *kernel, bool *changed, tw_diag *diag) {
-    const tw_allocator *allocator = kernel->ctx->allocator;
+static tw_status walk(tw_kernel *kernel, unsigned does, bool *changed, tw_diag *diag) {
     tw_arena scratch;
-    tw_arena_init(&scratch, allocator);
+    tw_arena_init(&scratch, kernel->ctx->allocator);
     folder f = {.kernel = kernel,
+                .does = does,
                 .instead = TW_ARENA_NEW(&scratch, tw_value, (size_t)kernel->value_count + 1)};
-    if (!f.instead) return tw_fail_no_memory(diag);
-    fold_block(&f, &kernel->body);
+    bool ok = f.instead && (!(does & FIND_EQUAL) || tw_cse_init(&f.cse, kernel, &scratch));
+    if (ok) fold_block(&f, &kernel->body);
     tw_arena_free(&scratch);
+    if (!ok) return tw_fail_no_memory(diag);
     *changed |= f.changed;
     kernel->verified &= !f.changed;
     return TW_OK;
+}
+
+tw_status tw_pass_fold(tw_kernel *kernel, bool *changed, tw_diag *diag) {
+    return walk(kernel, FOLD, changed, diag);
+}
+
+tw_status tw_pass_cse(tw_kernel *kernel, bool *changed, tw_diag *diag) {
+    return walk(kernel, FIND_EQUAL, changed, diag);
+}
+
+tw_status tw_pass_simplify(tw_kernel *kernel, bool *changed, tw_diag *diag) {
+    return walk(kernel, FOLD | FIND_EQUAL, changed, diag);
 }

@@ -124,9 +124,11 @@ tw_status tw_op_check(const tw_kernel *kernel, const tw_op *op, tw_diag *diag);
 /* The type of the op's result as the row gives it; NULL for none and for R_GIVEN_*, CARRIED, YIELDED. */
 const tw_type *tw_op_result_type(const tw_kernel *kernel, const tw_op *op);
 
-/* ---- passes, one a file: true in *changed when the kernel changed ---- */
+/* ---- passes: true in *changed when the kernel changed ---- */
 tw_status tw_pass_fold(tw_kernel *kernel, bool *changed, tw_diag *diag);
 tw_status tw_pass_cse(tw_kernel *kernel, bool *changed, tw_diag *diag);
+/* Both in one walk: in turns they would need one walk for each step that one makes possible for the other. */
+tw_status tw_pass_simplify(tw_kernel *kernel, bool *changed, tw_diag *diag);
 tw_status tw_pass_dce(tw_kernel *kernel, bool *changed, tw_diag *diag);
 
 /* A parsed kernel without verification, for tests of the verifier and the lowerer. */

@@ -5,8 +5,7 @@ tw_status tw_kernel_optimize(tw_kernel *kernel, tw_diag *diag) {
     tw_status status = TW_OK;
     while (changed && !status) {
         changed = false;
-        status = tw_pass_fold(kernel, &changed, diag);
-        if (!status) status = tw_pass_cse(kernel, &changed, diag);
+        status = tw_pass_simplify(kernel, &changed, diag);
         if (!status) status = tw_pass_dce(kernel, &changed, diag);
     }
     return status;

@@ -91,6 +91,46 @@ static void optimizing_is_complete(void **state) {
     }
 }
 
+#define LEVELS 60
+
+/* At each level two equal sums, whose difference is 0, and a branch on it: what finding one equal pair makes
+ * possible leads to the next pair. One walk goes all the way, however long the chain is. */
+static void one_walk_simplifies_chains(void **state) {
+    (void)state;
+    tw_target target;
+    assert_int_equal(tw_target_parse("gfx1250", &target, NULL), TW_OK);
+    tw_context *ctx = tw_context_new(NULL);
+    tw_builder *b = tw_kernel_begin(ctx, "k", target, &(tw_kernel_options){.workgroup_size = 64});
+    tw_value out = tw_param_ptr(b, "out", TW_I32, 0), x = tw_param(b, "x", TW_I32), y = x;
+    tw_value zero = tw_i32(b, 0);
+    for (int i = 1; i <= LEVELS; i++) {
+        tw_value step = tw_i32(b, i), other = tw_mul(b, x, step);
+        tw_value left = tw_add(b, x, step), right = tw_add(b, y, step);
+        tw_value difference = tw_sub(b, left, right), same = tw_icmp(b, TW_EQ, difference, zero);
+        tw_if_begin(b, same);
+        tw_if_else(b, 1, &right);
+        tw_if_end(b, 1, &other, &y);
+        x = left;
+    }
+    tw_global_store(b, y, out, zero, 0);
+    tw_kernel *kernel = tw_kernel_end(b);
+    assert_non_null(kernel);
+    bool changed = false;
+    assert_int_equal(tw_pass_simplify(kernel, &changed, NULL), TW_OK);
+    assert_true(changed);
+    changed = false;
+    assert_int_equal(tw_pass_simplify(kernel, &changed, NULL), TW_OK);
+    assert_false(changed);
+    assert_int_equal(tw_pass_dce(kernel, &changed, NULL), TW_OK);
+    unsigned adds = 0;
+    for (const tw_op *op = kernel->body.first; op; op = tw_op_after(op)) {
+        assert_true(op->opcode != TW_OP_SUB && op->opcode != TW_OP_ICMP && op->opcode != TW_OP_IF);
+        adds += op->opcode == TW_OP_ADD;
+    }
+    assert_int_equal(adds, LEVELS);
+    tw_context_free(ctx);
+}
+
 #define CONSTANTS 300000
 #define OPERANDS  400
 
@@ -126,6 +166,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_comes_out_as_written),
         cmocka_unit_test(optimizing_is_complete),
+        cmocka_unit_test(one_walk_simplifies_chains),
         cmocka_unit_test(equal_hashes_do_not_make_ops_equal),
     };
     return cmocka_run_group_tests_name("passes", tests, NULL, NULL);
