@@ -169,6 +169,31 @@ int cli_print_object(const cli_output *output, json_t *object) {
     return failed || fflush(stdout) ? CLI_FAILED : CLI_OK;
 }
 
+/* How many bytes the character at `text` has; 0 where it is none. */
+static size_t character(const char *text) {
+    for (size_t n = 1; n <= strnlen(text, 4); n++) {
+        json_t *one = json_stringn(text, n);
+        json_decref(one);
+        if (one) return n;
+    }
+    return 0;
+}
+
+json_t *cli_text(const char *text) {
+    json_t *whole = json_string(text);
+    if (whole) return whole;
+    tw_strbuf mended;
+    tw_strbuf_init(&mended, NULL);
+    while (*text) {
+        size_t length = character(text);
+        tw_strbuf_append_n(&mended, length ? text : "\xef\xbf\xbd", length ? length : 3);
+        text += length ? length : 1;
+    }
+    whole = mended.failed ? NULL : json_string(tw_strbuf_text(&mended));
+    tw_strbuf_free(&mended);
+    return whole;
+}
+
 json_t *cli_real(double value) {
     if (isnan(value)) return json_string("nan");
     if (isinf(value)) return json_string(value < 0 ? "-inf" : "inf");

@@ -59,6 +59,9 @@ int cli_print_table(const cli_output *output, const cli_column *columns, json_t 
 /* Prints a single object: as JSON, or one "key value" a line. Takes the reference. */
 int cli_print_object(const cli_output *output, json_t *object);
 
+/* A text from outside as JSON, which is UTF-8: other bytes become replacement characters. NULL without
+ * memory. */
+json_t *cli_text(const char *text);
 /* A number as JSON, which has no infinities and no NaN: those become words. */
 json_t *cli_real(double value);
 

@@ -83,7 +83,7 @@ int cmd_cache(int argc, char **argv) {
     if (status == TW_OK)
         code = cli_print_object(
             &o.output,
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "directory", tw_cache_directory(cache),
+            json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "directory", cli_text(tw_cache_directory(cache)),
                       "entries", (json_int_t)stats.entries, "bytes", (json_int_t)stats.bytes, "limit_bytes",
                       (json_int_t)stats.limit_bytes, "damaged", (json_int_t)stats.damaged, "untrusted",
                       (json_int_t)stats.untrusted, "temporary", (json_int_t)stats.temporary));

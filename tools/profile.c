@@ -37,8 +37,8 @@ json_t *cli_launch_row(const char *kernel, tw_dim3 grid, tw_dim3 block, const tw
     char grid_text[40], block_text[40];
     snprintf(grid_text, sizeof grid_text, "%u,%u,%u", grid.x, grid.y, grid.z);
     snprintf(block_text, sizeof block_text, "%u,%u,%u", block.x, block.y, block.z);
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:f}", "kernel", kernel, "grid", grid_text, "block",
-                            block_text, "waves", (json_int_t)c->waves, "instructions",
+    json_t *row = json_pack("{s:o, s:s, s:s, s:I, s:I, s:f}", "kernel", cli_text(kernel), "grid", grid_text,
+                            "block", block_text, "waves", (json_int_t)c->waves, "instructions",
                             (json_int_t)c->wave_instructions, "ms", (double)c->nanoseconds / 1e6);
     if (row && profile) cli_add_counts(row, c);
     return row;

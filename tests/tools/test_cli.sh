@@ -103,7 +103,12 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect cache_stat 0 '^entries +1' "$tilewright" cache stat
     expect cache_verify 0 '^damaged +0' "$tilewright" cache verify
     expect cache_prune 0 '^entries +0' "$tilewright" cache prune --limit 0
+    odd=$(printf '%s/odd\377\303\251' "$root")
+    expect cache_odd_name 0 "^directory +$root/odd.{1,3}$(printf '\303\251')" "$tilewright" cache stat --dir "$odd"
+    expect cache_odd_name_json 0 '"directory": ".*/odd' "$tilewright" cache stat --json --dir "$odd"
     expect cache_no_action 2 'stat, verify or prune' "$tilewright" cache
+    expect cache_limit_huge 2 'limit takes bytes \(got 99999999999G\)' "$tilewright" cache prune --limit 99999999999G
+    expect cache_limit_wrapped 2 'limit takes bytes \(got 17179869184G\)' "$tilewright" cache prune --limit 17179869184G
     expect run_verified 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --bundle "$root/bundle"
     expect run_integers 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --values integers
     expect run_json 0 '"result": "passed"' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --json

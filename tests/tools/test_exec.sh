@@ -111,6 +111,8 @@ done
 expect wrong_kind 2 'argument 3 \([a-z_]*\) takes a value of 4 bytes \(got a buffer\)' exec_ k.hsaco vadd -g 1 -b 64 -d emu buf:a.bin buf:b.bin zero:16 null
 expect wrong_size 2 'argument 3 \([a-z_]*\) takes 4 bytes \(got 8\)' exec_ k.hsaco vadd -g 1 -b 64 -d emu buf:a.bin buf:b.bin zero:16 i64:4
 expect too_many 2 'at most 4 arguments \(got 5\)' exec_ k.hsaco vadd -g 1 -b 64 -d emu null null null i32:1 i32:1
+LC_ALL=C sed 's/vadd/v\xffdd/g' k.hsaco >odd.hsaco
+expect odd_name 0 'v.{1,3}dd +1,1,1 +4,1,1 ' exec_ odd.hsaco "$(printf 'v\377dd')" -g 1 -b 4 -d emu buf:a.bin buf:b.bin zero:16 i32:4
 expect no_file 1 'none.bin: No such file' exec_ k.hsaco vadd -g 1 -b 64 -d emu buf:none.bin
 rm -f c.bin
 expect out_of_bounds 1 "store of 4 bytes out of bounds.*'c.bin'" exec_ k.hsaco vadd -g 1 -b 4 -d emu buf:a.bin buf:b.bin zero:12:c.bin i32:4
