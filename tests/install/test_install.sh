@@ -26,6 +26,9 @@ check "$compiler" -std=c11 -Wall -Wextra -Werror -pedantic "$source/docs/example
     $sanitize -o "$root/axpy" $(pkg-config --libs tilewright)
 what=shared_library_runs
 check "$root/axpy" emu:gfx1250
+what=soname
+abi=$(printf '#include <tilewright.h>\nTW_ABI_VERSION\n' | "$compiler" -E -P $(pkg-config --cflags tilewright) - | tail -n 1)
+check test "$(readelf -d "$libdir/libtilewright.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = "libtilewright.so.$abi"
 what=static_library
 # shellcheck disable=SC2046,SC2086
 check "$compiler" -std=c11 "$source/docs/examples/axpy.c" $(pkg-config --cflags tilewright) $sanitize -o "$root/axpy_static" \
