@@ -144,6 +144,43 @@ static tw_status check_options(const tw_compile_options *options, unsigned *leve
     return TW_OK;
 }
 
+static const char *skip_blanks(const char *at, const char *end) {
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n'))
+        at++;
+    return at;
+}
+
+/* The string behind `at` and an equals sign; NULL where there is none. */
+static const char *value_behind(const char *at, const char *end, size_t *length) {
+    at = skip_blanks(at, end);
+    if (at == end || *at != '=') return NULL;
+    at = skip_blanks(at + 1, end);
+    if (at == end || *at != '"') return NULL;
+    const char *close = memchr(at + 1, '"', (size_t)(end - at) - 1);
+    *length = close ? (size_t)(close - at) - 1 : 0;
+    return close ? at + 1 : NULL;
+}
+
+/* LLVM makes code for the processor that a function's attribute names, and an object that says it is for
+ * ours. What stands behind a semicolon may be a comment. */
+static tw_status check_text(const tw_compile_job *job) {
+    static const char key[] = "\"target-cpu\"";
+    const char *wanted = tw_arch_get(job->target.arch)->name, *end = job->text + job->length;
+    for (const char *at = job->text; (at = memmem(at, (size_t)(end - at), key, sizeof key - 1));) {
+        const char *line = memrchr(job->text, '\n', (size_t)(at - job->text));
+        line = line ? line + 1 : job->text;
+        bool comment = memchr(line, ';', (size_t)(at - line));
+        at += sizeof key - 1;
+        size_t length;
+        const char *value = comment ? NULL : value_behind(at, end, &length);
+        if (value && (length != strlen(wanted) || memcmp(value, wanted, length)))
+            return tw_fail_at(job->diag, TW_ERR_INVALID, "kernel.ll", 0, 0,
+                              "the text's target-cpu must be %s (got %.*s)", wanted,
+                              (int)(length < 64 ? length : 64), value);
+    }
+    return TW_OK;
+}
+
 /* A symbol that nothing defines: for LLVM an intrinsic that it does not know is a plain function. */
 static tw_status check_symbols(const tw_code_object *object, const char *identity, tw_diag *diag) {
     size_t count = tw_code_object_undefined_count(object);
@@ -168,6 +205,12 @@ static tw_status check_object(const tw_code_object *object, tw_target target, co
     if (got.arch != target.arch)
         return tw_fail(diag, TW_ERR_COMPILE, "the code object must be for %s (got %s)",
                        tw_arch_get(target.arch)->name, tw_arch_get(got.arch)->name);
+    for (size_t i = 0; i < tw_code_object_kernel_count(object); i++) {
+        const tw_kernel_info *kernel = tw_code_object_kernel_at(object, i);
+        if (kernel->wave_size != target.wave_size)
+            return tw_fail(diag, TW_ERR_COMPILE, "kernel %s must have waves of %u lanes (got %u)",
+                           kernel->name, target.wave_size, kernel->wave_size);
+    }
     return check_symbols(object, identity, diag);
 }
 
@@ -203,7 +246,8 @@ static tw_status compile_and_read(const tw_backend *backend, const tw_compile_jo
                                   const tw_compile_options *options, tw_code_object **out) {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    tw_status status = make_bytes(backend, job, options, &bytes, &size);
+    tw_status status = check_text(job);
+    if (!status) status = make_bytes(backend, job, options, &bytes, &size);
     if (status) return status;
     uint64_t start = tw_now();
     status = tw_code_object_from_named_bytes(bytes, size, backend->identity, out, job->diag);
@@ -278,5 +322,6 @@ tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t
     if (!backend->functions->assembly)
         return tw_fail(diag, TW_ERR_UNSUPPORTED, "assembly text comes from LLVM and from tools only (got %s)",
                        backend->identity);
-    return backend->functions->assembly(backend, &job, out);
+    status = check_text(&job);
+    return status ? status : backend->functions->assembly(backend, &job, out);
 }

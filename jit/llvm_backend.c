@@ -52,6 +52,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     if (severity == LLVMDSError) s->refused = true;
     if (severity == LLVMDSRemark) return;
     char *text = LLVMGetDiagInfoDescription(info);
+    text[strcspn(text, "\n")] = '\0'; /* behind it the source line and a caret */
     if (severity == LLVMDSError) {
         tw_fail_at(s->job->diag, TW_ERR_COMPILE, "LLVM", 0, 0, "%s", text);
     } else if (severity == LLVMDSWarning) {
@@ -62,12 +63,14 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     LLVMDisposeMessage(text);
 }
 
-/* The parser's message is "NAME:LINE:COLUMN: error: TEXT", then the source line and a caret. */
+/* The parser's message is "NAME:LINE:COLUMN: error: TEXT", then the source line and a caret; "NAME: error:
+ * TEXT" where it is not about a line. */
 static tw_status report_parse_error(const session *s, const char *message) {
     unsigned line = 0, column = 0;
     int at = 0;
     const char *text = message;
     if (sscanf(message, "%*[^:]:%u:%u: error: %n", &line, &column, &at) == 2 && at) text = message + at;
+    if (text == message && sscanf(message, "kernel.ll: error: %n", &at) == 0 && at) text = message + at;
     return tw_fail_at(s->job->diag, TW_ERR_INVALID, "kernel.ll", line, column, "%.*s",
                       (int)strcspn(text, "\n"), text);
 }

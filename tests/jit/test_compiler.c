@@ -143,6 +143,39 @@ static void bad_programs_are_refused_with_a_reason(void **state) {
     assert_non_null(strstr(tw_diag_first_error(diag), "invalid instruction"));
 }
 
+#define KERNEL_WITH(attributes) \
+    HEAD "define amdgpu_kernel void @k() #0 {\n  ret void\n}\nattributes #0 = { " attributes " }\n"
+
+/* LLVM would make the code of the text's processor or wave size, in an object for the target's. */
+static void texts_of_other_targets_are_refused(void **state) {
+    (void)state;
+    refused(KERNEL_WITH("\"target-cpu\"=\"gfx90a\""), "gfx942", TW_ERR_INVALID,
+            "the text's target-cpu must be gfx942 (got gfx90a)");
+    refused(KERNEL_WITH("nounwind \"target-cpu\" = \"gfx9\""), "gfx90a", TW_ERR_INVALID,
+            "the text's target-cpu must be gfx90a (got gfx9)");
+    refused(KERNEL_WITH("\"target-features\"=\"-wavefrontsize32,+wavefrontsize64\""), "gfx1201",
+            TW_ERR_COMPILE, "kernel k must have waves of 32 lanes (got 64)");
+    refused(KERNEL_STORE "\n; \"target-cpu\"=\"gfx90a\"\n" KERNEL_WITH("\"target-cpu\"=\"gfx1200\""),
+            "gfx1201", TW_ERR_INVALID, "the text's target-cpu must be gfx1201 (got gfx1200)");
+    static const char *const good[] = {
+        KERNEL_WITH("\"target-cpu\"=\"gfx1201\""), KERNEL_WITH("nounwind") "; \"target-cpu\"=\"gfx90a\"\n",
+        KERNEL_WITH("\"target-cpu\""), /* no value */
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        tw_code_object *object;
+        if (compile(good[i], "gfx1201", &object)) fail_msg("%s", tw_diag_text(diag));
+        tw_code_object_release(object);
+    }
+}
+
+static void each_diagnostic_is_one_line(void **state) {
+    (void)state;
+    refused(HEAD "define amdgpu_kernel void @k() {\n  call void asm sideeffect \"nonsense v0\", \"\"()\n"
+                 "  ret void\n}\n",
+            "gfx942", TW_ERR_COMPILE, "<inline asm>:1:2: invalid instruction");
+    refused("BC\xC0\xDE....", "gfx942", TW_ERR_INVALID, "Expected a single module");
+}
+
 static void misuse_is_told_from_bad_programs(void **state) {
     (void)state;
     tw_code_object *object;
@@ -287,6 +320,8 @@ int main(void) {
         cmocka_unit_test(every_target_compiles_to_the_same_bytes_twice),
         cmocka_unit_test(bytes_are_those_of_the_tools),
         cmocka_unit_test(bad_programs_are_refused_with_a_reason),
+        cmocka_unit_test(texts_of_other_targets_are_refused),
+        cmocka_unit_test(each_diagnostic_is_one_line),
         cmocka_unit_test(misuse_is_told_from_bad_programs),
         cmocka_unit_test(choice_names_the_back_end),
         cmocka_unit_test(options_and_times),
