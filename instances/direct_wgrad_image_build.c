@@ -123,13 +123,15 @@ static tw_value next_buffer(im_gen *g, tw_value buffer) {
     return tw_select(b, past, g->zero, next);
 }
 
-/* All waves meet, and nothing is moved between the barrier's halves: before a change of the register bank
- * that stands behind the second half LLVM 22 puts it before the instruction that precedes it
- * (docs/instances.md). */
-void tw_im_meet(im_gen *g) {
-    tw_sched_barrier(g->b, 0);
-    tw_barrier(g->b, TW_FENCE_LDS);
-    tw_sched_barrier(g->b, 0);
+/* Where dY begins in a buffer. Turned, it is read and stored with offsets of 2040 bytes at most, too little
+ * for X before it; a constant in the lanes' places, or in a sum, LLVM 22 adds to each address for itself. */
+tw_value tw_im_dy_buffer(im_gen *g, tw_value buffer) {
+    tw_builder *b = g->b;
+    if (g->shape.dy.transposed) return tw_emit_add(b, buffer, g->shape.dy_first);
+    tw_value first = tw_emit_compare(b, TW_EQ, buffer, 0);
+    tw_value in_first = tw_i32(b, g->shape.dy_first);
+    tw_value in_second = tw_i32(b, g->shape.dy_first + g->shape.buffer);
+    return tw_select(b, first, in_first, in_second);
 }
 
 static void load_step(im_gen *g, const im_step *step, tw_value exists) {
@@ -148,8 +150,9 @@ static void load_step(im_gen *g, const im_step *step, tw_value exists) {
 static void staged_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
     tw_builder *b = g->b;
     tw_stage_store(&g->x, l->read);
-    tw_stage_store(&g->dy, l->read);
-    tw_im_meet(g);
+    tw_value dy = tw_im_dy_buffer(g, l->read);
+    tw_stage_store(&g->dy, dy);
+    tw_barrier(b, TW_FENCE_LDS);
     tw_value next = tw_emit_add(b, index, 1);
     tw_value more = tw_icmp(b, TW_SLT, next, steps);
     load_step(g, &l->step, more);
@@ -161,7 +164,7 @@ static void staged_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
 static void copied_step(im_gen *g, loop *l, tw_value index, tw_value steps) {
     tw_builder *b = g->b;
     tw_im_wait(g, g->spec->tdm_stages - 2);
-    tw_im_meet(g);
+    tw_barrier(b, TW_FENCE_LDS);
     tw_value ahead = tw_emit_add(b, index, g->spec->tdm_stages - 1);
     tw_value more = tw_icmp(b, TW_SLT, ahead, steps);
     tw_im_copy(g, &l->step, more, l->fill);
@@ -217,8 +220,7 @@ static void place_stages(im_gen *g) {
     const tw_scalar dtype = (tw_scalar)g->spec->dtype;
     g->lds = tw_lds_alloc(b, dtype, (uint32_t)(g->shape.buffers * g->shape.buffer), 16);
     g->x = (tw_stage){b, &g->shape.x, dtype, a->x_pointer, a->h, a->w, a->c, g->lds, .first = 0};
-    g->dy = (tw_stage){
-        b, &g->shape.dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, g->lds, .first = g->shape.dy_first};
+    g->dy = (tw_stage){b, &g->shape.dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, g->lds, .first = 0};
     tw_value tile_x = tw_emit_udiv(b, g->wave_c, IM_TILE);
     tw_value tile_dy = tw_emit_udiv(b, g->wave_k, IM_TILE);
     tw_stage_place_lanes(&g->x, TW_MATRIX_B, tile_x);

@@ -76,9 +76,9 @@ static void give_rows(im_gen *g, const tw_dense_slab *slab) {
     tw_builder *b = g->b;
     tw_value lds = tw_lds_alloc(b, TW_F32, (uint32_t)g->shape.give_elements, 16);
     for (int tap = 0; tap < g->shape.taps; tap++) {
-        if (tap) tw_im_meet(g);
+        if (tap) tw_barrier(b, TW_FENCE_LDS);
         write_tap(g, lds, tap);
-        tw_im_meet(g);
+        tw_barrier(b, TW_FENCE_LDS);
         give_tap(g, slab, lds, tap);
     }
 }

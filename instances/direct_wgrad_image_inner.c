@@ -14,7 +14,7 @@ static place place_of(const im_gen *g, int atom, int run) {
 
 /* What a step has read of the buffer. */
 typedef struct reads {
-    tw_value buffer;
+    tw_value buffer, dy_buffer;
     tw_stage_words x[IM_MAX_TILES];         /* turned: a row of X */
     tw_value a[IM_MAX_ATOMS][IM_MAX_TILES]; /* fragments of dY, read where they are needed first */
     bool have[IM_MAX_ATOMS];
@@ -37,7 +37,7 @@ static void read_dy_row(im_gen *g, reads *z, int atom) {
     const int atoms = g->spec->strip / IM_TILE, first = atom / atoms * atoms;
     for (int t = 0; t < g->spec->wave_tiles_k; t++) {
         tw_stage_words words;
-        tw_stage_read_words(&g->dy, z->buffer, atom / atoms, t, 1, &words);
+        tw_stage_read_words(&g->dy, z->dy_buffer, atom / atoms, t, 1, &words);
         for (int i = 0; i < atoms; i++)
             z->a[first + i][t] = tw_stage_word_fragment(&g->dy, &words, i, 0);
     }
@@ -53,7 +53,7 @@ static void read_dy(im_gen *g, reads *z, int atom) {
     }
     z->have[atom] = true;
     for (int t = 0; t < g->spec->wave_tiles_k; t++)
-        z->a[atom][t] = read_fragment(g, &g->dy, z->buffer, atom, 0, 0, t);
+        z->a[atom][t] = read_fragment(g, &g->dy, z->dy_buffer, atom, 0, 0, t);
 }
 
 static tw_value read_x(im_gen *g, const reads *z, int atom, int r, int s, int tile) {
@@ -87,7 +87,7 @@ static void multiply_column(im_gen *g, reads *z, int x_row, int column, int s) {
 
 void tw_im_multiply(im_gen *g, tw_value buffer) {
     const bool turned = !g->shape.x.transposed;
-    reads z = {.buffer = buffer, .have = {false}};
+    reads z = {.buffer = buffer, .dy_buffer = tw_im_dy_buffer(g, buffer), .have = {false}};
     for (int x_row = 0; x_row < g->shape.x.rows; x_row++) {
         for (int t = 0; turned && t < g->spec->wave_tiles_c; t++)
             tw_stage_read_words(&g->x, buffer, x_row, t, g->spec->kw, &z.x[t]);

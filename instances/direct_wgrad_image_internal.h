@@ -68,8 +68,9 @@ void tw_im_wait(im_gen *g, int steps);
 /* Adds the products of what is staged in the buffer to the sums (direct_wgrad_image_inner.c). */
 void tw_im_multiply(im_gen *g, tw_value buffer);
 
-/* The workgroup's barrier (direct_wgrad_image_build.c). */
-void tw_im_meet(im_gen *g);
+/* Where dY begins in the buffer that begins at element `buffer` (direct_wgrad_image_build.c). */
+tw_value tw_im_dy_buffer(im_gen *g, tw_value buffer);
+
 /* Gives the sums to the slab (direct_wgrad_image_give.c). */
 void tw_im_give(im_gen *g);
 

@@ -52,6 +52,28 @@ static tw_value find_active(tw_stage *s, int round, tw_value chunk, int chunks, 
     return active.id ? tw_and(b, active, exists) : exists;
 }
 
+/* Where a channel begins. */
+static tw_value channel_place(tw_stage *s, tw_value channel) {
+    tw_builder *b = s->b;
+    const tw_stage_shape *z = s->shape;
+    tw_value at = tw_emit_mul(b, channel, z->pitch);
+    if (z->half) {
+        tw_value half = tw_emit_udiv(b, channel, TW_STAGE_TILE / 2);
+        at = tw_emit_mad(b, at, half, tw_i32(b, z->half));
+    }
+    const int between = z->tile - TW_STAGE_TILE * z->pitch - 2 * z->half;
+    if (!between || z->channels == TW_STAGE_TILE) return at;
+    tw_value tile = tw_emit_udiv(b, channel, TW_STAGE_TILE);
+    return tw_emit_mad(b, at, tile, tw_i32(b, between));
+}
+
+/* Where a channel of a column begins. */
+static tw_value element_place(tw_stage *s, tw_value column, tw_value channel) {
+    if (s->shape->transposed) return tw_emit_mad(s->b, channel, column, tw_i32(s->b, s->shape->pitch));
+    tw_value at = channel_place(s, channel);
+    return tw_add(s->b, at, column);
+}
+
 static void place_round(tw_stage *s, int i, tw_value wave, tw_value lane, tw_value first_channel) {
     tw_builder *b = s->b;
     const tw_stage_shape *z = s->shape;
@@ -67,12 +89,15 @@ static void place_round(tw_stage *s, int i, tw_value wave, tw_value lane, tw_val
     s->round[i].active = find_active(s, i, chunk, z->by_row ? z->chunks : z->rows * z->chunks, item);
     split_item(s, item, &column, &piece);
     tw_value channel = tw_emit_mul(b, piece, z->vec);
-    tw_value pitch = tw_i32(b, z->pitch);
-    tw_value at =
-        z->transposed ? tw_emit_mad(b, channel, column, pitch) : tw_emit_mad(b, column, piece, pitch);
+    tw_value at = element_place(s, column, channel);
     tw_value row = tw_emit_mul(b, s->round[i].row, z->row);
     tw_value place = tw_add(b, at, row);
     s->round[i].place = tw_emit_add(b, place, s->first);
+    if (z->early) {
+        tw_value behind = tw_emit_compare(b, TW_SGE, column, z->span);
+        tw_value early = tw_emit_add(b, column, -z->early);
+        column = tw_select(b, behind, early, column);
+    }
     tw_value of_tensor = tw_add(b, first_channel, channel);
     tw_value bytes = tw_emit_mul(b, of_tensor, 2);
     s->round[i].voffset = tw_emit_mad(b, bytes, column, s->pixel);
@@ -110,22 +135,21 @@ void tw_stage_place_lanes(tw_stage *s, tw_matrix_operand operand, tw_value wave_
     tw_value lane = tw_lane_id(b), column = {0}, channel = {0}, place;
     if (z->transposed) {
         tw_lane_map_values(b, &z->transposed->memory, lane, 0, &column, &channel);
-        place = tw_emit_mad(b, channel, column, tw_i32(b, z->pitch));
+        place = element_place(s, column, channel);
     } else {
         const tw_lane_map map = tw_matrix_lane_map(z->atom, operand);
         const bool is_a = operand == TW_MATRIX_A;
         tw_lane_map_values(b, &map, lane, 0, is_a ? &channel : &column, is_a ? &column : &channel);
-        tw_value piece = tw_emit_udiv(b, channel, z->vec);
-        tw_value taken = tw_emit_mul(b, piece, z->vec);
-        tw_value in_piece = tw_sub(b, channel, taken);
-        tw_value of_piece = tw_emit_mul(b, piece, z->pitch);
-        tw_value of_channel = tw_emit_mul(b, in_piece, z->block);
-        place = tw_add(b, of_piece, of_channel);
+        place = channel_place(s, channel);
         if (z->lane_columns) place = tw_emit_mad(b, place, column, tw_i32(b, z->lane_columns));
     }
     tw_value tile = tw_emit_mul(b, wave_tile, z->tile);
     place = tw_add(b, place, tile);
-    s->lane = tw_emit_add(b, place, s->first);
+    s->lane = s->behind = tw_emit_add(b, place, s->first);
+    if (z->early) { /* the second of two lanes */
+        tw_value second = tw_emit_udiv(b, column, z->own / z->lane_columns);
+        s->behind = tw_emit_mad(b, s->lane, second, tw_i32(b, z->early));
+    }
 }
 
 /* The resource of a row: its bytes up to `end`, none where it does not exist. */
@@ -204,8 +228,8 @@ static void store_item(tw_stage *s, const tw_value *raw, tw_value place) {
         for (int j = 0; j < z->group; j++)
             columns[j] = element(s, raw[j], i);
         tw_value run = tw_vector_build(b, columns, (unsigned)z->group);
-        tw_value at = tw_emit_add(b, place, i * z->block);
-        tw_lds_store(b, run, s->lds, at, 2 * (unsigned)z->group);
+        tw_value at = tw_emit_add(b, place, i * z->pitch);
+        tw_lds_store(b, run, s->lds, at, 2 * TW_STAGE_GRANULE);
     }
 }
 
@@ -227,15 +251,30 @@ tw_value tw_stage_join(tw_builder *b, tw_value low, tw_value high, int elements)
     return tw_vector_shuffle(b, low, high, lanes, 2 * (unsigned)elements);
 }
 
+/* `count` elements, as a word of which the rest does not matter. */
+static tw_value read_word(const tw_stage *s, tw_value at, int count) {
+    tw_builder *b = s->b;
+    const int word = s->shape->word, granule = count < TW_STAGE_GRANULE ? count : TW_STAGE_GRANULE;
+    const tw_type *type = tw_type_vector(s->dtype, (unsigned)count);
+    tw_value read = tw_lds_load(b, type, s->lds, at, 2 * (unsigned)granule);
+    if (count == word) return read;
+    int64_t lanes[TW_STAGE_TILE];
+    for (int i = 0; i < word; i++)
+        lanes[i] = i % count;
+    return tw_vector_shuffle(b, read, read, lanes, (unsigned)word);
+}
+
 void tw_stage_read_words(const tw_stage *s, tw_value buffer, int row, int tile, int shifts,
                          tw_stage_words *out) {
     tw_builder *b = s->b;
     const tw_stage_shape *z = s->shape;
-    const tw_type *type = tw_type_vector(s->dtype, (unsigned)z->word);
-    tw_value base = tw_add(b, s->lane, buffer);
-    for (int i = 0; i * z->word < z->own + shifts - 1; i++) {
-        tw_value at = tw_emit_add(b, base, row * z->row + tile * z->tile + i * z->word);
-        out->word[i] = tw_lds_load(b, type, s->lds, at, 2 * (unsigned)z->word);
+    tw_value own = tw_add(b, s->lane, buffer), behind = tw_add(b, s->behind, buffer);
+    const int end = z->own + shifts - 1;
+    for (int i = 0; i * z->word < end; i++) {
+        const int first = i * z->word;
+        const bool is_own = first < z->own;
+        tw_value at = tw_emit_add(b, is_own ? own : behind, row * z->row + tile * z->tile + first);
+        out->word[i] = read_word(s, at, is_own ? z->word : z->behind);
     }
 }
 

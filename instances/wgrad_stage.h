@@ -4,7 +4,8 @@
  * Rows lie in LDS in one of two ways. Where the target's reads transpose, a position (a column of the image)
  * is a contiguous run of channels. Elsewhere rows are turned on the way to LDS, a channel being a contiguous
  * run of positions: lanes then read neighbouring positions of their channel as they lie, once for all columns
- * of the filter, and move them in registers. */
+ * of the filter, and move them in registers. Reads and stores have no bank conflicts (wgrad_stage_shape.c
+ * says why). */
 #ifndef TW_INSTANCES_WGRAD_STAGE_H
 #define TW_INSTANCES_WGRAD_STAGE_H
 
@@ -17,7 +18,8 @@ enum {
     TW_STAGE_MAX_GROUP = 8,
     TW_STAGE_MAX_DIGITS = 4,
     TW_STAGE_MAX_WORDS = 9,
-    TW_STAGE_TILE = 16, /* channels of a fragment */
+    TW_STAGE_TILE = 16,   /* channels of a fragment */
+    TW_STAGE_GRANULE = 4, /* turned: positions that are stored together, and begin at a multiple of it */
 };
 
 /* The digits of an item's number, the lowest first: what one more of it adds to the item's place. */
@@ -36,20 +38,23 @@ typedef struct tw_stage_shape {
     const tw_transposed_read *transposed; /* NULL: rows are turned */
     bool copied;                          /* tensor copies bring the rows: there are no items */
 
-    int columns; /* the same as `used`, in whole groups, or blocks of 8 */
-    int group;   /* columns of an item, of which one lane has `vec` channels each */
-    int items;   /* of a row */
-    int chunks;  /* of a row, each the items of a wave at a time */
-    int rounds;  /* chunks of a wave, out of those of all rows */
-    int by_row;  /* the same, of each row for itself; 0: a wave goes on in the next row */
-    int pitch,
-        block;     /* elements from column to column; or from channel / vec, and channel % vec, to the next */
-    int row, tile; /* elements from row to row, and from tile to tile of channels */
-    int elements;  /* of all rows */
-    int reach;     /* columns that items have a place for */
-    int word;      /* turned: elements of a read */
+    int columns;      /* the same as `used`, in whole groups, or blocks of 8 */
+    int group;        /* columns of an item, of which one lane has `vec` channels each */
+    int items;        /* of a row */
+    int chunks;       /* of a row, each the items of a wave at a time */
+    int rounds;       /* chunks of a wave, out of those of all rows */
+    int by_row;       /* the same, of each row for itself; 0: a wave goes on in the next row */
+    int pitch;        /* elements from column to column; turned: from channel to channel of a tile */
+    int half;         /* turned: elements more from channel 7 to 8 of a tile */
+    int row, tile;    /* elements from row to row, and from tile to tile of channels */
+    int elements;     /* of all rows */
+    int reach;        /* columns that items have a place for */
+    int word;         /* turned: elements of a read */
     int slots, own;   /* turned: elements of a lane's fragment, and columns of a row that a lane has */
     int lane_columns; /* turned: columns of a lane by the column that the atom gives it */
+    int early;     /* turned: what lies in the place of columns from `span` on begins that many before it */
+    int behind;    /* turned: elements of a read of columns behind the lane's own; 0: none is needed */
+    int conflicts; /* cycles that bank conflicts cost: of the stores of a row, and of reading a tile */
     tw_stage_digit digits[TW_STAGE_MAX_DIGITS];
 } tw_stage_shape;
 
@@ -80,6 +85,7 @@ typedef struct tw_stage {
         tw_value active;  /* has the lane an item? No value where all lanes have */
     } round[TW_STAGE_MAX_LOADS];
     tw_value lane;                    /* where the lane's part of the wave's first fragment lies */
+    tw_value behind;                  /* turned: the same, for the columns behind that part */
     tw_value raw[TW_STAGE_MAX_LOADS]; /* what was loaded */
 } tw_stage;
 

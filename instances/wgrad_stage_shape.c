@@ -1,17 +1,18 @@
 /* What is staged, which lane moves what, and where that lies in LDS. */
 #include "instances/wgrad_stage.h"
 
-static int round_up(int x, int k) { return (x + k - 1) / k * k; }
+#include "arch/lds_banks.h"
 
-static int most(int a, int b) { return a > b ? a : b; }
+static int least(int a, int b) { return a < b ? a : b; }
+
+static int round_up(int x, int k) { return (x + k - 1) / k * k; }
 
 int tw_stage_load_vgprs(const tw_stage_shape *z) { return tw_stage_loads(z) * ((z->vec + 1) / 2); }
 
 int tw_stage_place_vgprs(const tw_stage_shape *z) { return 2 * (z->by_row ? z->by_row : z->rounds); }
 
 static void deal_items(tw_stage_shape *z) {
-    const int unit = z->transposed ? 8 : most(z->group, z->word);
-    z->columns = z->copied ? z->used : round_up(z->used, unit);
+    z->columns = z->copied ? z->used : round_up(z->used, z->transposed ? 8 : z->group);
     const int across = z->channels / z->vec;
     z->items = z->copied ? 0 : z->columns / z->group * across;
     z->chunks = (z->items + z->lanes - 1) / z->lanes;
@@ -24,6 +25,11 @@ static void deal_items(tw_stage_shape *z) {
     z->reach = round_up(dealt * z->lanes, across) / across * z->group;
 }
 
+static int channel_place(const tw_stage_shape *z, int channel) {
+    const int of_tile = channel % TW_STAGE_TILE;
+    return channel / TW_STAGE_TILE * z->tile + of_tile * z->pitch + of_tile / (TW_STAGE_TILE / 2) * z->half;
+}
+
 /* The place of an item within its row. */
 static int place_of(const tw_stage_shape *z, int item) {
     int column = 0, piece = 0;
@@ -34,60 +40,96 @@ static int place_of(const tw_stage_shape *z, int item) {
         if (!d->size) break;
         item /= d->size;
     }
-    return z->transposed ? column * z->pitch + piece * z->vec : piece * z->pitch + column;
+    const int channel = piece * z->vec;
+    return z->transposed ? column * z->pitch + channel : channel_place(z, channel) + column;
 }
 
+/* Which part of the columns the lane has. */
+static int part_of(const tw_stage_shape *z, int lane) { return lane / TW_STAGE_TILE % (z->span / z->own); }
+
+/* The place of the lane's part of a fragment. */
 static int lane_place(const tw_stage_shape *z, int lane) {
-    const int channel = lane % TW_STAGE_TILE, part = lane / TW_STAGE_TILE % (z->span / z->own);
-    return channel / z->vec * z->pitch + channel % z->vec * z->block + part * z->own;
+    if (!z->transposed) return channel_place(z, lane % TW_STAGE_TILE) + part_of(z, lane) * z->own;
+    unsigned column, channel;
+    tw_lane_map_element(&z->transposed->memory, (unsigned)lane, 0, &column, &channel);
+    return (int)column * z->pitch + (int)channel;
 }
 
-/* Cycles more than without bank conflicts, of all lanes' accesses of `size` elements. */
-static int conflicts(const tw_stage_shape *z, int (*place)(const tw_stage_shape *, int), int lanes, int size,
-                     int banks) {
-    enum { MAX_BANKS = 64 };
-    const int words = most(size / 2, 1), group = z->lanes * words > banks ? banks / words : z->lanes;
-    int cycles = 0;
-    for (int first = 0; first < lanes; first += group) {
-        int load[MAX_BANKS] = {0}, last[MAX_BANKS], worst = 1;
-        for (int lane = first; lane < first + group && lane < lanes; lane++)
-            for (int k = 0; k < words; k++) {
-                const int word = place(z, lane) / 2 + k, bank = word % banks;
-                if (load[bank] && last[bank] == word) continue;
-                last[bank] = word;
-                worst = most(worst, ++load[bank]);
-            }
-        cycles += worst - 1;
-    }
-    return cycles;
+/* And of the columns behind it. */
+static int behind_place(const tw_stage_shape *z, int lane) {
+    return lane_place(z, lane) + z->own + part_of(z, lane) * z->early;
 }
 
-/* Pitches that keep reads, and then stores, free of conflicts, the smallest of those that do best. */
-static void lay_out_turned(tw_stage_shape *z, int banks) {
-    const int unit = most(z->group, z->word), across = z->channels / z->vec;
-    const int units = 2 * banks / unit;
-    int best = -1, best_pitch = 0, best_block = 0;
-    for (int i = 0; i < units && best; i++)
-        for (int j = 0; j < units && best; j++) {
-            z->pitch = z->columns + i * unit;
-            z->block = across * z->pitch + j * unit;
-            int cost = 8 * conflicts(z, lane_place, z->lanes, z->word, banks);
-            if (best >= 0 && cost >= best) continue;
-            cost += conflicts(z, place_of, z->items < z->lanes ? z->items : z->lanes, z->group, banks);
-            if (best >= 0 && cost >= best) continue;
-            best = cost;
-            best_pitch = z->pitch;
-            best_block = z->block;
+static int count_conflicts(const tw_stage_shape *z, int (*place)(const tw_stage_shape *, int), int count,
+                           int elements, unsigned banks) {
+    unsigned cycles = 0;
+    for (int first = 0; first < count; first += TW_LDS_LANES) {
+        uint32_t offset[TW_LDS_LANES], active = 0;
+        for (int i = 0; i < TW_LDS_LANES && first + i < count; i++) {
+            offset[i] = 2 * (uint32_t)place(z, first + i);
+            active |= 1u << i;
         }
-    z->pitch = best_pitch;
-    z->block = best_block;
-    z->tile = TW_STAGE_TILE / z->vec * z->pitch;
-    z->row = (z->vec - 1) * z->block + across * z->pitch;
+        cycles += tw_lds_bank_conflicts(banks, offset, active, 2 * (unsigned)elements);
+    }
+    return (int)cycles;
+}
+
+/* An access of one granule, or of two by an instruction with two addresses, serves 16 lanes at once in 16
+ * pairs of banks. In granules a channel's pitch is odd, so the 16 channels of a fragment are in all of them.
+ * Items are `vec` channels apart, which leaves `vec` residues between them: to lanes that differ in the tile
+ * of channels, or in the column, the pitch of a tile gives what is missing.
+ *
+ * Neighbouring lanes take neighbouring channels, then columns: where the tiles are a multiple of `vec` those
+ * alone fill the residues with any odd pitch; where they divide it, tiles are vec / tiles granules apart, and
+ * columns, one granule each, are between them. Else lanes take all columns of a tile, and then go on in the
+ * next one as if it were the same row.
+ *
+ * Columns of items of two granules are two apart: then all of this is done in twice the steps, and a tile's
+ * second 8 channels are in the odd granules that are left. */
+static void lay_out_turned(tw_stage_shape *z) {
+    const int across = z->channels / z->vec, tiles = z->channels / TW_STAGE_TILE;
+    const int granules = z->rows * z->columns / TW_STAGE_GRANULE, of_row = z->columns / z->group;
+    const int step = z->group / TW_STAGE_GRANULE;
+    int between;
+    if (tiles % z->vec == 0 || z->vec % tiles == 0) {
+        z->digits[0] = (tw_stage_digit){across, 0, 1};
+        z->digits[1] = (tw_stage_digit){0, z->group, 0};
+        between = tiles < z->vec ? z->vec / tiles : 1;
+    } else {
+        z->digits[0] = (tw_stage_digit){TW_STAGE_TILE / z->vec, 0, 1};
+        z->digits[1] = (tw_stage_digit){of_row, z->group, 0};
+        z->digits[2] = (tw_stage_digit){0, 0, TW_STAGE_TILE / z->vec};
+        between = of_row % z->vec ? of_row % z->vec : z->vec;
+    }
+    z->row = z->columns;
+    z->pitch = (round_up(granules, step) / step | 1) * step * TW_STAGE_GRANULE;
+    z->half = (step - 1) * TW_STAGE_GRANULE;
+    z->tile = TW_STAGE_TILE * z->pitch + (tiles > 1 ? between * step * TW_STAGE_GRANULE : 2 * z->half);
+    z->elements = tiles * z->tile;
+}
+
+static bool is_better(const tw_stage_shape *z, const tw_stage_shape *than) {
+    if (z->conflicts != than->conflicts) return z->conflicts < than->conflicts;
+    return tw_stage_loads(z) <= tw_stage_loads(than);
+}
+
+/* Of the columns behind the lane's own, a filter of 2 or 3 columns needs 4 bytes. 16 lanes that read the
+ * begin of a granule are in every second bank: where there are 16 more that read other columns, what lies
+ * behind the last column of the strip is loaded 2 columns early, so that theirs are in the other banks. With
+ * more lanes, or columns, whole granules are read. */
+static void measure_behind(tw_stage_shape *z) {
+    const int behind = z->used - z->span, parts = z->span / z->own;
+    z->early = z->behind = 0;
+    if (!behind) return;
+    z->behind = behind <= TW_STAGE_GRANULE ? TW_STAGE_GRANULE : z->word;
+    if (behind > 2 || parts > 2) return;
+    z->behind = 2;
+    z->early = parts == 2 ? 2 : 0;
 }
 
 /* A product is blind to the order of its positions, as long as both operands have the same: each lane takes
  * neighbouring ones, all that a row has for it. */
-static void turn(tw_stage_shape *z, int banks) {
+static void turn(tw_stage_shape *z, unsigned banks) {
     const tw_matrix_info info = tw_matrix_atom_info(z->atom);
     const tw_lane_map map = tw_matrix_lane_map(z->atom, TW_MATRIX_A);
     unsigned channel, column;
@@ -96,25 +138,26 @@ static void turn(tw_stage_shape *z, int banks) {
     z->word = z->slots < 8 ? z->slots : 8;
     z->own = z->span / (info.k / z->slots);
     z->lane_columns = column ? z->own / (int)column : 0;
-    int least = 0;
-    for (int group = 4; group <= TW_STAGE_MAX_GROUP; group *= 2) {
-        tw_stage_shape with = *z;
+    measure_behind(z);
+    const tw_stage_shape base = *z;
+    for (int group = TW_STAGE_GRANULE; group <= TW_STAGE_MAX_GROUP; group *= 2) {
+        tw_stage_shape with = base;
         with.group = group;
         deal_items(&with);
-        if (least && tw_stage_loads(&with) > least) continue;
-        least = tw_stage_loads(&with);
-        z->group = group;
+        lay_out_turned(&with);
+        with.conflicts = count_conflicts(&with, place_of, with.items, TW_STAGE_GRANULE, banks) +
+                         count_conflicts(&with, lane_place, with.lanes, TW_STAGE_GRANULE, banks);
+        if (with.behind)
+            with.conflicts +=
+                count_conflicts(&with, behind_place, with.lanes, least(with.behind, TW_STAGE_GRANULE), banks);
+        if (group == TW_STAGE_GRANULE || is_better(&with, z)) *z = with;
     }
-    deal_items(z);
-    z->digits[0] = (tw_stage_digit){z->channels / z->vec, 0, 1};
-    z->digits[1] = (tw_stage_digit){0, z->group, 0};
-    lay_out_turned(z, banks);
 }
 
 /* A position has 16 channels more than the tile where that spreads the positions that a transposed read
  * touches at once, eight of 32 bytes, over all banks: the pitch is an odd number of 32 bytes. Stores of 16
  * bytes, which serve 16 lanes at once, go to eight positions of 32 bytes for the same reason. */
-static void keep(tw_stage_shape *z) {
+static void keep(tw_stage_shape *z, unsigned banks) {
     const int across = z->channels / z->vec;
     z->group = 1;
     deal_items(z);
@@ -126,14 +169,17 @@ static void keep(tw_stage_shape *z) {
     z->pitch = z->channels / TW_STAGE_TILE % 2 ? z->channels : z->channels + TW_STAGE_TILE;
     z->tile = TW_STAGE_TILE;
     z->row = z->columns * z->pitch;
+    z->elements = z->rows * z->row;
+    z->conflicts = count_conflicts(z, place_of, z->items, z->vec, banks) +
+                   count_conflicts(z, lane_place, z->lanes, z->transposed->slots, banks);
 }
 
 void tw_stage_measure(tw_stage_shape *z, tw_target target) {
+    const unsigned banks = tw_arch_get(target.arch)->lds_banks;
     if (z->transposed)
-        keep(z);
+        keep(z, banks);
     else
-        turn(z, (int)tw_arch_get(target.arch)->lds_banks);
-    z->elements = z->rows * z->row;
+        turn(z, banks);
 }
 
 int64_t tw_stage_reach(const tw_stage_shape *z, int64_t columns, int64_t pad, int64_t channels) {

@@ -97,19 +97,29 @@ bool job_breaks_rules(job_run *run, const tw_kernel *kernel) {
     return interpret_launch(run, tw_plan_launch_at(run->job->plan, 0), kernel, NULL) != TW_OK;
 }
 
-static tw_status execute(job_run *run, tw_device *device, tw_code_object *const *objects, tw_diag *diag) {
+static tw_status execute(job_run *run, tw_device *device, tw_code_object *const *objects,
+                         tw_launch_counts *counts, tw_diag *diag) {
     spoil(run);
     tw_plan_host hosts[TW_JOB_MAX_BUFFERS];
     for (size_t i = 0; i < run->job->tensor_count; i++)
         hosts[i] = (tw_plan_host){run->memory[i], run->memory[i]};
     return tw_plan_run(run->job->plan, device, objects, run->job->kernel_count, hosts, run->job->tensor_count,
-                       NULL, diag);
+                       counts, diag);
 }
 
 void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects) {
     tw_diag *diag = tw_diag_new(NULL);
-    if (execute(run, device, objects, diag)) fail_msg("%s: %s", run->words, tw_diag_text(diag));
+    if (execute(run, device, objects, NULL, diag)) fail_msg("%s: %s", run->words, tw_diag_text(diag));
     tw_diag_free(diag);
+}
+
+tw_launch_counts job_count(job_run *run, tw_device *device, tw_code_object *const *objects) {
+    tw_launch_counts counts[8];
+    assert_true(tw_plan_launch_count(run->job->plan) <= sizeof counts / sizeof counts[0]);
+    tw_diag *diag = tw_diag_new(NULL);
+    if (execute(run, device, objects, counts, diag)) fail_msg("%s: %s", run->words, tw_diag_text(diag));
+    tw_diag_free(diag);
+    return counts[0];
 }
 
 bool job_try(job_run *run, tw_device *device, tw_code_object *const *objects) {
@@ -121,7 +131,7 @@ bool job_try(job_run *run, tw_device *device, tw_code_object *const *objects) {
         assert_non_null(before[i]);
         memcpy(before[i], run->memory[i], buffer->bytes);
     }
-    bool same = execute(run, device, objects, NULL) == TW_OK;
+    bool same = execute(run, device, objects, NULL, NULL) == TW_OK;
     for (size_t i = 0; i < run->job->tensor_count; i++) {
         if (!before[i]) continue;
         const size_t bytes = tw_plan_buffer_at(run->job->plan, i)->bytes;

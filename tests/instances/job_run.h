@@ -24,6 +24,8 @@ void job_interpret(job_run *run, tw_kernel *const *kernels);
 /* Does the interpreter report something where it runs `kernel` for the first launch? The results are void. */
 bool job_breaks_rules(job_run *run, const tw_kernel *kernel);
 void job_execute(job_run *run, tw_device *device, tw_code_object *const *objects);
+/* The same; returns what the first launch executed. */
+tw_launch_counts job_count(job_run *run, tw_device *device, tw_code_object *const *objects);
 /* The same with code that may be wrong: false where the device reports something or the outputs are other
  * bits than those that `run` holds of a run before. */
 bool job_try(job_run *run, tw_device *device, tw_code_object *const *objects);
