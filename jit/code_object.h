@@ -53,8 +53,8 @@ typedef struct tw_kernel_info {
 TW_API tw_status tw_code_object_from_bytes(const void *bytes, size_t size, tw_code_object **out,
                                            tw_diag *diag);
 TW_API tw_status tw_code_object_read(const char *path, tw_code_object **out, tw_diag *diag);
-/* Writes through a temporary name in the same folder, then renames; devices and pipes are written to as they
- * are. */
+/* Writes through a temporary name in the same folder, then renames: where it fails, an old file stays.
+ * Symbolic links are followed; devices and pipes are written to as they are. */
 TW_API tw_status tw_code_object_write(const tw_code_object *object, const char *path, tw_diag *diag);
 /* Immutable once made: threads may share it. The count starts at 1; the last release frees it. NULL is fine.
  */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "jit/file.h"
 #include "support/fail.h"
 #include "support/sha256.h"
 #include "support/strbuf.h"
@@ -255,13 +256,14 @@ tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *
 
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag) {
     bool standard_output = !path || strcmp(path, "-") == 0;
-    FILE *file = standard_output ? stdout : fopen(path, "wb");
-    if (!file) return tw_fail(diag, TW_ERR_IO, "%s: %s", path, strerror(errno));
-    bool bad = length && fwrite(bytes, 1, length, file) != length;
-    bad |= (standard_output ? fflush(file) : fclose(file)) != 0;
-    return bad ? tw_fail(diag, TW_ERR_IO, "%s: %s", standard_output ? "standard output" : path,
-                         strerror(errno))
-               : TW_OK;
+    if (!standard_output) {
+        fflush(stdout); /* the path may lead there */
+        return tw_file_write(path, bytes, length, diag);
+    }
+    if ((!length || fwrite(bytes, 1, length, stdout) == length) && !fflush(stdout)) return TW_OK;
+    int error = errno;
+    clearerr(stdout); /* it is reported here */
+    return tw_fail(diag, TW_ERR_IO, "standard output: %s", strerror(error));
 }
 
 tw_status cli_open_device(const char *name, tw_target target, tw_device **out, tw_diag *diag) {

@@ -76,7 +76,7 @@ bool cli_color(int descriptor); /* a terminal, and NO_COLOR is not set */
  * bytes: no more is read, so a device that never ends is no trap. */
 tw_status cli_read_file_up_to(const char *path, size_t limit, char **text, size_t *length, tw_diag *diag);
 tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *diag); /* as far as memory */
-/* Writes to `path`, "-" or NULL: standard output. */
+/* Writes to `path` as tw_file_write does: where it fails, an old file stays. "-" or NULL: standard output. */
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag);
 
 /* The device for a target: "auto" (NULL too) and "emu" get the target, "hip:N" and full names stay as they

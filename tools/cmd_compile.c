@@ -131,8 +131,7 @@ static tw_status compile(options *o, tw_context *ctx, int *code) {
         const char *to = o->path ? o->path : path;
         size_t size;
         const void *bytes = tw_code_object_bytes(object, &size);
-        status =
-            strcmp(to, "-") ? tw_code_object_write(object, to, diag) : cli_write_file(to, bytes, size, diag);
+        status = cli_write_file(to, bytes, size, diag);
         if (status == TW_OK && (o->stats || o->output.json))
             *code = print_stats(o, object, &times, build_ns, choice.identity);
     }

@@ -212,7 +212,7 @@ int cmd_exec(int argc, char **argv) {
         .doc =
             "Runs one kernel of a code object, or of an offload bundle, from any compiler.\v"
             "Arguments, in the kernel's order:\n"
-            "  buf:FILE           a buffer of the file's size, written back in place\n"
+            "  buf:FILE           a buffer of the file's size, written back\n"
             "  zero:BYTES[:FILE]  a buffer of zeros, written to the file\n"
             "  i32:N i64:N        integers, signed or not, decimal or 0x\n"
             "  f32:X f64:X        numbers, inf or nan\n"

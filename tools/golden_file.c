@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "jit/file.h"
 #include "support/fail.h"
 #include "support/strbuf.h"
 
@@ -137,13 +138,9 @@ tw_status cli_goldens_read(const char *directory, cli_goldens *out, tw_diag *dia
 
 static tw_status write_file(const char *directory, const char *name, const void *bytes, size_t size,
                             tw_diag *diag) {
-    char path[4096], temporary[4110];
+    char path[4096];
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    tw_status status = cli_write_file(temporary, bytes, size, diag);
-    if (status == TW_OK && rename(temporary, path) != 0)
-        status = tw_fail(diag, TW_ERR_IO, "%s: cannot be replaced", path);
-    return status;
+    return tw_file_write(path, bytes, size, diag);
 }
 
 tw_status cli_goldens_write(const char *directory, const cli_goldens *goldens, tw_diag *diag) {

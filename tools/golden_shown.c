@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jit/file.h"
 #include "support/fail.h"
 
 /* "direct_wgrad_reduce kh=3 | gfx950 | llvm22" -> "direct_wgrad_reduce_kh=3.gfx950.llvm22.ll". */
@@ -42,7 +43,7 @@ static tw_status visit(const char *path, const cli_golden *golden, bool write, c
     out->different++;
     if (!write)
         fprintf(stderr, "%s: %s\n", path, golden ? "not the golden's text" : "no golden has this name");
-    return write && golden ? cli_write_file(path, golden->text, golden->length, diag) : TW_OK;
+    return write && golden ? tw_file_write(path, golden->text, golden->length, diag) : TW_OK;
 }
 
 tw_status cli_goldens_shown(const char *directory, const cli_goldens *goldens, bool write, cli_shown *out,
