@@ -107,8 +107,9 @@ static tw_status reduce_wave(tw_interp *in, const tw_op *op, uint32_t first) {
                         &next[lane]);
         memcpy(now, next, sizeof now);
     }
+    /* Which of several NaNs a lane has depends on the order of its operands: one lane's stands for all. */
     for (uint32_t lane = 0; lane < in->wave_size; lane++)
-        tw_interp_out(in, op, first + lane)[0] = now[lane];
+        tw_interp_out(in, op, first + lane)[0] = now[0];
     return TW_OK;
 }
 

@@ -164,6 +164,23 @@ static void float_sums_have_one_order(void **state) {
         assert_int_equal(out[i], 0xc1f80000); /* -31 */
 }
 
+/* Several NaNs: which one stands for the sum is open, but all lanes have the same. */
+static void lanes_agree_on_a_nan(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"fadd", "fmin", "fmax"};
+    uint32_t out[64];
+    for (size_t k = 0; k < 3; k++) {
+        char text[1024] = HEAD("gfx1250", "64") "%bits = arith.or 0x7fc00000, %t : i32\n"
+                                                "%v = arith.bitcast %bits : f32 %s = gpu.wave_reduce ";
+        strcat(strcat(text, kinds[k]), " %v : f32 %r = arith.bitcast %s : i32" TAIL);
+        run_lanes(text, out, 64);
+        for (uint32_t i = 0; i < 64; i++) {
+            assert_true((out[i] & 0x7fffffff) > 0x7f800000);
+            assert_int_equal(out[i], out[i & ~31u]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_are_numbered_by_wave),
@@ -174,6 +191,7 @@ int main(void) {
         cmocka_unit_test(ballots_see_active_lanes_only),
         cmocka_unit_test(waves_reduce),
         cmocka_unit_test(float_sums_have_one_order),
+        cmocka_unit_test(lanes_agree_on_a_nan),
     };
     return cmocka_run_group_tests_name("interp_wave", tests, NULL, NULL);
 }
