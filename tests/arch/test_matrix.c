@@ -187,6 +187,24 @@ static void names_tell_sizes(void **state) {
     assert_int_equal(tw_matrix_format_bits(TW_MATRIX_FORMAT_COUNT), 0);
 }
 
+/* Several products in one instruction: the slots of a lane hold all of them. */
+static void blocks_have_slots_of_their_own(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned blocks, slots;
+    } rows[] = {
+        {"mfma.f32.32x32x1f32", 2, 32}, {"mfma.f32.16x16x4f16", 4, 16}, {"mfma.f32.4x4x4bf16.1k", 16, 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const tw_matrix_atom *atom = tw_matrix_unit_by_name(target("gfx942"), rows[i].name);
+        assert_non_null(atom);
+        tw_matrix_info info = tw_matrix_atom_info(atom);
+        assert_int_equal(info.blocks, rows[i].blocks);
+        assert_int_equal(info.slots[TW_MATRIX_D], rows[i].slots);
+        assert_null(tw_matrix_atom_by_name(target("gfx942"), rows[i].name));
+    }
+}
+
 /* ---- transposed reads ---- */
 
 static void sources_are_those_of_the_documents(void **state) {
@@ -293,6 +311,7 @@ int main(void) {
         cmocka_unit_test(every_map_covers_its_matrix),
         cmocka_unit_test(maps_are_those_of_the_documents),
         cmocka_unit_test(names_tell_sizes),
+        cmocka_unit_test(blocks_have_slots_of_their_own),
         cmocka_unit_test(sources_are_those_of_the_documents),
         cmocka_unit_test(global_loads_transpose_as_lds_reads_do),
         cmocka_unit_test(transposed_reads_make_fragments),

@@ -130,6 +130,8 @@ static void vgpr_budget_follows_the_workgroup(void **state) {
         assert_int_equal(tw_arch_vgpr_budget(t, 1), rows[i].at_64);
     }
     assert_int_equal(tw_arch_vgpr_budget((tw_target){0}, 256), 0);
+    /* Waves of half the lanes, which the target does not have, are no reason to divide by zero. */
+    assert_int_equal(tw_arch_vgpr_budget((tw_target){.arch = TW_ARCH_GFX942, .wave_size = 32}, 1024), 64);
 }
 
 int main(void) {

@@ -95,6 +95,25 @@ static void loads_to_lds_go_by_lane(void **state) {
         assert_int_equal(out[i], 64 - i);
 }
 
+/* Of 12 bytes a lane, 16 bytes apart; the fourth dword is left alone. */
+static void wide_loads_to_lds_keep_their_distance(void **state) {
+    (void)state;
+    char message[512] = "";
+    assert_int_equal(run(HEAD("gfx950") "%from = arith.mul %t, 3 : i32 %j = arith.shl %t, 2 : i32\n"
+                                        "%last = arith.add %j, 2 : i32 %gap = arith.add %j, 3 : i32\n"
+                                        "tile.lds_store 7, %l, %gap : i32\n"
+                                        "tile.global_load_to_lds %in, %from, %l {bytes = 12} : ptr<i32, "
+                                        "global>\n" WAIT("0") "%g = tile.lds_load %l, %gap : i32\n"
+                                                              "tile.global_store %g, %out, %far : i32\n" READ(
+                                                                  "%last") TAIL,
+                         message),
+                     TW_OK);
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_int_equal(out[i], 3 * i + 3);
+        assert_int_equal(out[64 + i], 7);
+    }
+}
+
 /* 3 rows of 4, of which 2 rows and 3 columns are there; 2 dwords behind each row are left alone. */
 static void tiles_have_zeros_and_padding(void **state) {
     (void)state;
@@ -111,11 +130,31 @@ static void tiles_have_zeros_and_padding(void **state) {
     assert_memory_equal(out, expected, sizeof expected);
 }
 
+/* The same from LDS: what lies past the extents is dropped. */
+static void tiles_are_stored_within_their_extents(void **state) {
+    (void)state;
+    char message[512] = "";
+    assert_int_equal(
+        run(HEAD("gfx1250") "%more = arith.add %t, 1 : i32 tile.lds_store %more, %l, %t : i32\n"
+                            "tile.barrier lds\n%w = gpu.wave_id : i32\n%first = arith.icmp eq %w, 0 : i1\n"
+                            "scf.if %first {\ntile.tensor_store_from_lds %l, %out, 3, 2, 10 {tile = [4, 3]} "
+                            ": ptr<i32, lds>\ntile.tensor_wait {outstanding = 0}\n}\n" TAIL,
+            message),
+        TW_OK);
+    static const uint32_t expected[] = {1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 5, 6,
+                                        7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    assert_memory_equal(out, expected, sizeof expected);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_copies_may_be_under_way), cmocka_unit_test(far_addresses_do_not_wrap),
-        cmocka_unit_test(copies_are_done_at_the_wait),  cmocka_unit_test(loads_to_lds_go_by_lane),
+        cmocka_unit_test(many_copies_may_be_under_way),
+        cmocka_unit_test(far_addresses_do_not_wrap),
+        cmocka_unit_test(copies_are_done_at_the_wait),
+        cmocka_unit_test(loads_to_lds_go_by_lane),
         cmocka_unit_test(tiles_have_zeros_and_padding),
+        cmocka_unit_test(wide_loads_to_lds_keep_their_distance),
+        cmocka_unit_test(tiles_are_stored_within_their_extents),
     };
     return cmocka_run_group_tests_name("interp_copy", tests, NULL, NULL);
 }

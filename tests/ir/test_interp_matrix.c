@@ -223,11 +223,51 @@ static void copies_must_agree(void **state) {
     }
 }
 
+/* D's first element for products of bf16 whose first k alone has an A that is not 0, and a C of f32. */
+static uint32_t product_of(const char *name, uint32_t a, uint32_t b_bits, uint32_t c) {
+    tw_target target;
+    assert_int_equal(tw_target_parse(name, &target, NULL), TW_OK);
+    tw_context *ctx = tw_context_new(NULL);
+    tw_builder *b = tw_kernel_begin(ctx, "k", target, &(tw_kernel_options){.workgroup_size = 64});
+    tw_value out = tw_param_ptr(b, "out", TW_F32, 0), lane = tw_lane_id(b), width = tw_i32(b, 16);
+    const tw_type *fragment = tw_type_vector(TW_BF16, 4);
+    tw_value zeros = tw_constant(b, fragment, 0), x = tw_constant(b, tw_type_scalar(TW_BF16), a);
+    tw_value first = tw_vector_insert(b, x, zeros, 0), low = tw_icmp(b, TW_ULT, lane, width);
+    tw_value left = tw_select(b, low, first, zeros), right = tw_constant(b, fragment, b_bits);
+    tw_value sum = tw_constant(b, tw_type_vector(TW_F32, 4), c);
+    tw_value d = tw_mma(b, "mfma.f32.16x16x16bf16.1k", left, right, sum), one = tw_vector_extract(b, d, 0);
+    tw_global_store(b, one, out, lane, 0);
+    tw_kernel *kernel = tw_kernel_end(b);
+    if (!kernel) fail_msg("%s", tw_context_diagnostics(ctx));
+    uint32_t memory[64];
+    tw_interp_arg args[] = {TW_INTERP_MEMORY(memory, sizeof memory)};
+    assert_int_equal(tw_interp_run(kernel, (const uint32_t[]){1, 1, 1}, args, 1, NULL, NULL), TW_OK);
+    tw_context_free(ctx);
+    return memory[0];
+}
+
+/* docs/ir.md: denormals count, but gfx90a takes those of f16 and bf16 products for zeros. */
+static void denormals_count_except_on_gfx90a(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t a, b, c, kept, flushed;
+    } rows[] = {
+        {0x0040, 0x4000, 0, 0x00800000, 0},                   /* A: 2^-127 * 2 */
+        {0x4000, 0x8040, 0, 0x80800000, 0},                   /* B */
+        {0x4000, 0x0080, 0x80400000, 0x00c00000, 0x01000000}, /* C: 2 * 2^-126 - 2^-127 */
+        {0x0080, 0x3f00, 0, 0x00400000, 0},                   /* the result: 2^-126 / 2 */
+        {0x8080, 0x3f00, 0, 0x80400000, 0x80000000},          /* keeps its sign */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(product_of("gfx942", rows[i].a, rows[i].b, rows[i].c), rows[i].kept);
+        assert_int_equal(product_of("gfx90a", rows[i].a, rows[i].b, rows[i].c), rows[i].flushed);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_must_agree),
-        cmocka_unit_test(transposed_reads_move_elements),
-        cmocka_unit_test(atoms_multiply),
+        cmocka_unit_test(copies_must_agree),    cmocka_unit_test(transposed_reads_move_elements),
+        cmocka_unit_test(atoms_multiply),       cmocka_unit_test(denormals_count_except_on_gfx90a),
         cmocka_unit_test(fragments_have_types),
     };
     return cmocka_run_group_tests_name("interp_matrix", tests, NULL, NULL);

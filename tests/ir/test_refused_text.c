@@ -111,6 +111,17 @@ static void long_names_are_refused(void **state) {
         if (length == 256)
             assert_non_null(strstr(diagnostic, "2:1: error: a name has at most 255 bytes (got '%nnn"));
         tw_strbuf_free(&text);
+        /* Words are cut by the same rule; none of that length means anything. */
+        tw_strbuf_init(&text, NULL);
+        tw_strbuf_append(&text, HEAD);
+        for (unsigned i = 0; i < length; i++)
+            tw_strbuf_char(&text, 'w');
+        tw_strbuf_append(&text, TAIL);
+        assert_int_equal(parse_status(&text, &diagnostic), TW_ERR_INVALID);
+        assert_non_null(strstr(diagnostic, length == 255
+                                               ? "2:1: error: expected an op (got 'www"
+                                               : "2:1: error: a word has at most 255 bytes (got 'www"));
+        tw_strbuf_free(&text);
     }
 }
 

@@ -139,6 +139,8 @@ static const struct {
      "tile.barrier)"},
     {"64", "tile.barrier_signal lds " UNIFORM_IF "tile.barrier_wait lds }",
      "tile.barrier_wait: must not stand between a tile.barrier_signal and its wait (got scf.if around it)"},
+    {"64", "tile.barrier_signal lds " UNIFORM_IF "scf.if %c { tile.barrier lds } } tile.barrier_wait lds",
+     "tile.barrier: must not stand between a tile.barrier_signal and its wait (got scf.if around it)"},
     {"64", UNIFORM_IF "tile.barrier_signal lds } tile.barrier_wait lds",
      "tile.barrier_signal: must be followed by its tile.barrier_wait in its block (got none)"},
     {"64",

@@ -165,6 +165,8 @@ static void use_before_definition(sample *s) {
     tw_block_insert_before(s->end, s->tid);
 }
 static void use_after_the_region(sample *s) { s->store->operands[0] = s->sum->first_result; }
+static void argument_after_the_region(sample *s) { s->store->operands[0] = s->loop->blocks[0].args[1]; }
+static void values_in_another_order(sample *s) { s->kernel->values[s->loop->blocks[0].args[0].id].index = 1; }
 static void use_from_the_other_region(sample *s) {
     tw_op *inner = new_op(s, TW_OP_ADD, 2, 0);
     const tw_type *type = tw_type_scalar(TW_I32);
@@ -205,6 +207,10 @@ static void too_many_waves(sample *s) { s->kernel->options.min_waves_per_eu = 17
 static void fewest_above_most(sample *s) {
     s->kernel->options.min_waves_per_eu = 4;
     s->kernel->options.max_waves_per_eu = 2;
+}
+static void most_above_the_limit(sample *s) {
+    s->kernel->options.min_waves_per_eu = 4;
+    s->kernel->options.max_waves_per_eu = 17;
 }
 static void most_without_fewest(sample *s) { s->kernel->options.max_waves_per_eu = 2; }
 static void bad_parameter_name(sample *s) { s->kernel->params[1].name = "%n"; }
@@ -278,6 +284,10 @@ static const struct {
         "arith.icmp: operand 0 must be a value in scope (got one that is not defined before)"),
     ROW(use_after_the_region,
         "tile.lds_store: operand 0 must be a value in scope (got one of a closed region)"),
+    ROW(argument_after_the_region,
+        "tile.lds_store: operand 0 must be a value in scope (got one of a closed region)"),
+    ROW(values_in_another_order,
+        "scf.for: argument 0 must be a value of its own (got a value of something else)"),
     ROW(use_from_the_other_region,
         "scf.yield: operand 0 must be a value in scope (got one of a closed region)"),
     ROW(use_of_its_own_result,
@@ -295,6 +305,9 @@ static const struct {
     ROW(overflowing_work_items,
         "the workgroup size must be 1..1024 work-items (got 64 x 2147483648 x 2147483648)"),
     ROW(too_many_waves, "min_waves_per_eu must be 0..16 (got 17)"),
+    ROW(most_above_the_limit,
+        "max_waves_per_eu must be 0 or min_waves_per_eu..16 with min_waves_per_eu at least 1 "
+        "(got 4..17)"),
     ROW(fewest_above_most,
         "max_waves_per_eu must be 0 or min_waves_per_eu..16 with min_waves_per_eu at least 1 "
         "(got 4..2)"),

@@ -40,6 +40,25 @@ static void strbuf_formats_integers(void **state) {
     tw_allocator_default.release(NULL, text);
 }
 
+/* Texts around the sizes of the memory behind them have room for their end. */
+static void strbuf_keeps_room_for_the_end(void **state) {
+    (void)state;
+    static const char bytes[600] = {0};
+    for (size_t length = 0; length < sizeof bytes; length++) {
+        for (int how = 0; how < 3; how++) {
+            tw_strbuf buffer;
+            tw_strbuf_init(&buffer, NULL);
+            if (how == 0) tw_strbuf_append_n(&buffer, bytes, length);
+            if (how == 1) tw_strbuf_printf(&buffer, "%*s", (int)length, "");
+            for (size_t i = 0; how == 2 && i < length; i++)
+                tw_strbuf_char(&buffer, 'c');
+            assert_int_equal(buffer.length, length);
+            assert_true(buffer.capacity > length || (!length && !buffer.text));
+            tw_strbuf_free(&buffer);
+        }
+    }
+}
+
 static void diag_keeps_order_and_place(void **state) {
     (void)state;
     tw_diag *diag = tw_diag_new(NULL);
@@ -62,6 +81,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_gives_zeroed_aligned_memory),
         cmocka_unit_test(strbuf_formats_integers),
+        cmocka_unit_test(strbuf_keeps_room_for_the_end),
         cmocka_unit_test(diag_keeps_order_and_place),
     };
     return cmocka_run_group_tests_name("support", tests, NULL, NULL);
