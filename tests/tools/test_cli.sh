@@ -102,6 +102,12 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect compile_without_cache 0 '^/proc/none: warning: the cache is not used' env TILEWRIGHT_CACHE_DIR=/proc/none "$tilewright" compile $small -o "$root/k.hsaco"
     expect cache_stat 0 '^entries +1' "$tilewright" cache stat
     expect cache_verify 0 '^damaged +0' "$tilewright" cache verify
+    entry=$(find "$root/cache" -type f -size +1k | head -n 1)
+    printf damage | dd of="$entry" bs=1 seek=900 conv=notrunc 2>/dev/null
+    expect cache_verify_damaged 1 '^damaged +1' "$tilewright" cache verify
+    expect cache_repair 1 '^damaged +1' "$tilewright" cache verify --repair
+    expect cache_repaired 0 '^entries +0' "$tilewright" cache verify
+    "$tilewright" compile $small -o "$root/k.hsaco"
     expect cache_prune 0 '^entries +0' "$tilewright" cache prune --limit 0
     odd=$(printf '%s/odd\377\303\251' "$root")
     expect cache_odd_name 0 "^directory +$root/odd.{1,3}$(printf '\303\251')" "$tilewright" cache stat --dir "$odd"
@@ -115,6 +121,9 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect run_profile 0 'valu' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --profile
     expect run_trace 0 '^workgroup 0,0,0 wave 0 .*s_' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --trace --trace-workgroup 0
     expect run_watch 0 'wave 0 .*\+0x0000 exec' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --watch 0
+    expect run_watch_lds 0 '^    lds 00000 00000000' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --watch 0
+    # Nothing but zeros yet: the first row, one mark for all that repeat it, and the last row.
+    expect run_watch_repeats 0 '^2 1$' sh -c "awk '/^    lds/ {rows++} /^    [*]/ {marks++} END {print rows, marks}' <\"\$1\"" sh "$(cp "$root/out" "$root/watched"; echo "$root/watched")"
     expect run_watch_never 1 'no wave came to --watch 0xfffff \(got there 0 times\)' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --watch 0xfffff
     expect run_no_gpu 1 'hip:0' "$tilewright" run $small n=1 h=5 w=5 c=3 --device hip:0
     expect run_too_large 1 'got [0-9]+' "$tilewright" run $small n=100000 h=1000 w=1000 c=1000 --device emu
@@ -172,6 +181,13 @@ if command -v opt-22 >/dev/null && command -v llc-22 >/dev/null && command -v ld
     # shellcheck disable=SC2016 # for the script
     wrong 'sed "s/\(llvm.fma.f32(float \)\([^,]*\), float [^,]*/\1\2, float \2/" | opt-22 "$@"'
     expect lane_wrong_numbers 1 'integers inputs: [0-9]+ of [0-9]+ elements are exact' execute
+    # These programs say one version, by which the cache tells compilers apart.
+    verify() { rm -rf "$root/cache"; "$tilewright" run direct_wgrad_reduce kh=3 kw=3 ws_replicas=2 c=5 --device emu --arch gfx1201 --compiler "tools:$root/tools" --verify "$@"; }
+    wrong 'sed "s/fadd float \([^,]*\), .*/fadd float \1, 1.0/" | opt-22 "$@"'
+    expect run_wrong_numbers 1 '^error: results are out of their bounds' verify
+    expect run_wrong_numbers_json 1 '"result": "failed"' verify --json
+    wrong 'exec opt-22 "$@"'
+    expect run_right_numbers 0 '"result": "passed"' verify --json
     wrong 'sed "s/workitem.id.x/nonsense/" | opt-22 "$@"'
     expect lane_undefined_symbol 1 'undefined symbol llvm.amdgcn.nonsense' execute
     wrong 'kill -SEGV $$'
@@ -193,6 +209,9 @@ if $recorded; then
     lane=$(ls "$root"/golden/lanes/llvm-*.txt | grep -v tools)
     sed -i 's/^right    gfx1201 0 [0-9a-f]*\(.*r_split=2\)/right    gfx1201 0 0123456789abcdef\1/' "$lane"
     expect golden_execute_other_numbers 1 'differs from its record' "$tilewright" golden --execute --jobs $jobs --dir "$root/golden" --filter r_split=2 --arch gfx1201
+    cp "$source"/golden/lanes/* "$root/golden/lanes"
+    sed -i 's/^right    gfx1201 0 \(.*r_split=2\)/right    gfx1201 1 \1/' "$lane"
+    expect golden_execute_other_spills 1 'differs from its record' "$tilewright" golden --execute --jobs $jobs --dir "$root/golden" --filter r_split=2 --arch gfx1201
     sed -i '/gfx1201.*r_split=2$/d' "$lane"
     expect golden_execute_not_recorded 1 'not recorded' "$tilewright" golden --execute --jobs $jobs --dir "$root/golden" --filter r_split=2 --arch gfx1201
     expect golden_execute_record_filter 0 '^record +written' "$tilewright" golden --execute --record --jobs $jobs --dir "$root/golden" --filter r_split=2
@@ -214,6 +233,9 @@ expect golden_shown_edited 1 'not the golden' "$tilewright" golden --check --dir
 expect golden_shown_record 0 'unchanged' "$tilewright" golden --record --dir "$root/shown"
 : >"$root/shown/shown/another.ll"
 expect golden_shown_unknown 1 'no golden has this name' "$tilewright" golden --check --dir "$root/shown"
+cp -r "$source/golden" "$root/cut"
+head -c 20000 "$source/golden/texts.zst" >"$root/cut/texts.zst"
+expect golden_cut 1 'texts.zst: ' "$tilewright" golden --check --dir "$root/cut" --filter accumulate
 sed -i '1s/^./z/' "$root/golden/hashes.txt"
 expect golden_edited 1 'record them together' "$tilewright" golden --check --dir "$root/golden" --filter accumulate
 expect identity 0 '^threads +passed' "$tilewright" identity --dir "$source/golden" --filter reduce --arch gfx1201
@@ -222,6 +244,10 @@ grep -m 1 '^direct_wgrad_reduce ' "$source/golden/pins.txt" >"$root/fresh/pins.t
 expect golden_record_fresh 0 "^note: .*'tools/toolchains measure TILEWRIGHT --record'" "$tilewright" golden --record --dir "$root/fresh"
 expect golden_execute_record_fresh 0 '^record +written' "$tilewright" golden --execute --record --jobs $jobs --dir "$root/fresh"
 expect golden_execute_fresh 0 '^record +compared' "$tilewright" golden --execute --jobs $jobs --dir "$root/fresh"
+lane=$(ls "$root"/fresh/lanes/*.txt)
+sed -i '$s/.*/&\n& more=1/' "$lane"
+expect golden_execute_gone 1 ' more=1 . gfx[0-9a]*: recorded, but not made any more' "$tilewright" golden --execute --jobs $jobs --dir "$root/fresh"
+sed -i '$d' "$lane"
 expect identity_fresh 0 '^baseline +passed +[1-9]' "$tilewright" identity --dir "$root/fresh"
 rm -rf "$root/fresh/identity" && : >"$root/fresh/identity"
 expect identity_record_nowhere 1 'fresh/identity' "$tilewright" identity --record --dir "$root/fresh"
