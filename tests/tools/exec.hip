@@ -139,3 +139,9 @@ KERNEL ranged_atomic(unsigned *out, unsigned *old, int bytes) {
     __amdgpu_buffer_rsrc_t rsrc = __builtin_amdgcn_make_buffer_rsrc(out, 0, bytes, BUFFER_WORD3);
     old[t] = (unsigned)__builtin_amdgcn_raw_ptr_buffer_atomic_add_i32((int)t + 1, rsrc, t * 4, 0, 0) + 7;
 }
+
+/* More bytes by value than a launch makes zeros for. */
+struct large {
+    unsigned words[1100];
+};
+KERNEL by_value(unsigned *out, struct large p) { out[0] = p.words[1099]; }

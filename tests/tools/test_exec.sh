@@ -113,6 +113,9 @@ expect wrong_size 2 'argument 3 \([a-z_]*\) takes 4 bytes \(got 8\)' exec_ k.hsa
 expect too_many 2 'at most 4 arguments \(got 5\)' exec_ k.hsaco vadd -g 1 -b 64 -d emu null null null i32:1 i32:1
 LC_ALL=C sed 's/vadd/v\xffdd/g' k.hsaco >odd.hsaco
 expect odd_name 0 'v.{1,3}dd +1,1,1 +4,1,1 ' exec_ odd.hsaco "$(printf 'v\377dd')" -g 1 -b 4 -d emu buf:a.bin buf:b.bin zero:16 i32:4
+expect large_value 0 '' exec_ k.hsaco by_value -g 1 -b 1 -d emu zero:4:v.bin "hex:$(printf '%08792d' 0)2a000000"
+same large_value_bytes v.bin 2a000000
+expect large_value_missing 2 'argument 1 has to be given \(got none of its 4400 bytes\)' exec_ k.hsaco by_value -g 1 -b 1 -d emu zero:4
 expect no_file 1 'none.bin: No such file' exec_ k.hsaco vadd -g 1 -b 64 -d emu buf:none.bin
 rm -f c.bin
 expect out_of_bounds 1 "store of 4 bytes out of bounds.*'c.bin'" exec_ k.hsaco vadd -g 1 -b 4 -d emu buf:a.bin buf:b.bin zero:12:c.bin i32:4
