@@ -32,6 +32,13 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
     argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
+void cli_parse_target(const char *text, tw_target *target, struct argp_state *state) {
+    tw_diag *diag = tw_diag_new(NULL);
+    if (tw_target_parse(text, target, diag) != TW_OK)
+        argp_error(state, "%s", diag ? tw_diag_first_error(diag) : "out of memory");
+    tw_diag_free(diag);
+}
+
 int cli_usage(const char *command, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -274,7 +281,8 @@ tw_status cli_open_device(const char *name, tw_target target, tw_device **out, t
         snprintf(full, sizeof full, "%s:%s", name, target_name);
         name = full;
     }
-    return tw_device_open(name, out, diag);
+    tw_status status = tw_device_open(name, out, diag);
+    return status == TW_ERR_INVALID ? TW_ERR_USAGE : status; /* the name says nothing */
 }
 
 void cli_hash(const void *bytes, size_t size, char hash[CLI_HASH_SIZE]) {

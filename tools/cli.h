@@ -45,6 +45,9 @@ extern const struct argp cli_output_argp;
 
 /* Parses; on --help and on errors the process ends with 0 or 2 as argp does. */
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+#define CLI_DEFAULT_TARGET "gfx1250"
+/* The target that an option or a word names; a usage error where it names none. */
+void cli_parse_target(const char *text, tw_target *target, struct argp_state *state);
 /* A usage error: prints "tilewright NAME: TEXT" and the hint to --help; returns CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...) TW_PRINTF(2, 3);
 
@@ -79,8 +82,8 @@ tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *
 /* Writes to `path` as tw_file_write does: where it fails, an old file stays. "-" or NULL: standard output. */
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag);
 
-/* The device for a target: "auto" (NULL too) and "emu" get the target, "hip:N" and full names stay as they
- * are. */
+/* The device for a target; TW_ERR_USAGE where the name is none: "auto" (NULL too) and "emu" get the target,
+ * "hip:N" and full names stay as they are. */
 tw_status cli_open_device(const char *name, tw_target target, tw_device **out, tw_diag *diag);
 
 /* SHA-256 in lower-case hexadecimal. */

@@ -9,7 +9,6 @@ typedef struct options {
     cli_output output;
     tw_target targets[64];
     size_t count;
-    tw_diag *diag;
 } options;
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
@@ -18,8 +17,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
     case ARGP_KEY_ARG:
         if (o->count == sizeof o->targets / sizeof o->targets[0]) argp_error(state, "too many targets");
-        if (tw_target_parse(argument, &o->targets[o->count++], o->diag) != TW_OK)
-            argp_error(state, "%s", tw_diag_first_error(o->diag));
+        cli_parse_target(argument, &o->targets[o->count++], state);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -154,8 +152,7 @@ int cmd_arch(int argc, char **argv) {
         .doc = "Prints what is known of the targets: a line each, or everything about those that are "
                "named.\vTARGET is an LLVM target ID (gfx1250, gfx90a:xnack-) or has a wave size "
                "(gfx1100:wave64)."};
-    options o = {.diag = tw_diag_new(NULL)};
-    if (!o.diag) return CLI_FAILED;
+    options o = {0};
     cli_parse(&argp, argc, argv, &o);
     json_t *rows = json_array();
     for (unsigned arch = 1; o.count == 0 && arch < TW_ARCH_COUNT; arch++) {
@@ -164,7 +161,6 @@ int cmd_arch(int argc, char **argv) {
     }
     for (size_t i = 0; i < o.count; i++)
         json_array_append_new(rows, describe(o.targets[i]));
-    tw_diag_free(o.diag);
     if (o.count && !o.output.json) {
         int code = CLI_OK;
         size_t i;

@@ -109,7 +109,7 @@ static tw_status open_bundle_device(const options *o, const tw_offload_bundle *b
                                     tw_diag *diag) {
     bool automatic = !o->device || !strcmp(o->device, "auto"),
          emulator = o->device && !strcmp(o->device, "emu");
-    if (!automatic && !emulator) return tw_device_open(o->device, out, diag);
+    if (!automatic && !emulator) return cli_open_device(o->device, (tw_target){0}, out, diag);
     if (automatic && !tw_device_open("auto", out, NULL)) return TW_OK;
     size_t found = 0;
     tw_target target = {0};

@@ -14,7 +14,8 @@
 typedef struct options {
     cli_output output;
     bool check, record, execute, table, has_compiler;
-    const char *directory, *filter, *arch;
+    const char *directory, *filter;
+    tw_target only;
     cli_compiler compiler;
     uint64_t jobs;
 } options;
@@ -37,14 +38,14 @@ static const struct argp_option argp_options[] = {
     {0}};
 
 static void check_options(const options *o, struct argp_state *state) {
-    const char *of_execute = o->arch ? "arch" : o->jobs ? "jobs" : o->has_compiler ? "compiler" : NULL;
+    const char *of_execute = o->only.arch ? "arch" : o->jobs ? "jobs" : o->has_compiler ? "compiler" : NULL;
     if (o->check && o->record) argp_error(state, "--check and --record exclude each other");
     if (o->table && (o->check || o->record || o->execute || o->filter || of_execute))
         argp_error(state, "--table prints what is recorded: only --dir goes with it");
     if (of_execute && !o->execute) argp_error(state, "--%s goes with --execute", of_execute);
-    if (o->record && (o->arch || (o->filter && !o->execute)))
+    if (o->record && (o->only.arch || (o->filter && !o->execute)))
         argp_error(state, "--record writes everything: --%s does not go with it",
-                   o->arch ? "arch" : "filter");
+                   o->only.arch ? "arch" : "filter");
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
@@ -57,7 +58,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     case 'f': o->filter = argument; return 0;
     case 'x': o->execute = true; return 0;
     case 't': o->table = true; return 0;
-    case 'a': o->arch = argument; return 0;
+    case 'a': cli_parse_target(argument, &o->only, state); return 0;
     case 'c':
         cli_compiler_parse(argument, &o->compiler, state);
         o->has_compiler = true;
@@ -260,7 +261,7 @@ int cmd_golden(int argc, char **argv) {
     tw_diag *diag = tw_diag_new(NULL);
     if (!diag) return CLI_FAILED;
     if (o.table || o.execute) {
-        cli_lane_options lane = {o.directory,      o.filter, o.arch,   o.compiler,
+        cli_lane_options lane = {o.directory,      o.filter, o.only,   o.compiler,
                                  (unsigned)o.jobs, o.record, &o.output};
         int result =
             o.table ? cli_finish(cli_lane_tables(o.directory, diag), diag) : cli_golden_lane(&lane, diag);

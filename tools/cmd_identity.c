@@ -37,7 +37,8 @@ typedef struct options {
     cli_output output;
     cli_compiler compiler_option;
     bool record;
-    const char *directory, *filter, *arch;
+    const char *directory, *filter;
+    tw_target only;
     /* state */
     tw_compiler *compiler;
     tw_cache *cache;
@@ -59,13 +60,13 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
     case 'c': cli_compiler_parse(argument, &o->compiler_option, state); return 0;
-    case 'a': o->arch = argument; return 0;
+    case 'a': cli_parse_target(argument, &o->only, state); return 0;
     case 'r': o->record = true; return 0;
     case 'd': o->directory = argument; return 0;
     case 'f': o->filter = argument; return 0;
     case ARGP_KEY_ARG: argp_error(state, "no arguments are taken (got %s)", argument); return 0;
     case ARGP_KEY_END:
-        if (o->record && (o->filter || o->arch))
+        if (o->record && (o->filter || o->only.arch))
             argp_error(state, "--record writes everything: --%s does not go with it",
                        o->filter ? "filter" : "arch");
         return 0;
@@ -283,7 +284,7 @@ static void name_skipped(const options *o) {
     }
 }
 
-static tw_status check_all(options *o, const tw_target *only, tw_diag *diag) {
+static tw_status check_all(options *o, tw_diag *diag) {
     cli_pins pins;
     tw_status status = cli_pins_read(o->directory, o->filter, &pins, diag);
     for (size_t i = 0; status == TW_OK && i < pins.count; i++)
@@ -291,8 +292,8 @@ static tw_status check_all(options *o, const tw_target *only, tw_diag *diag) {
             const tw_arch_info *info = tw_arch_get((tw_arch)arch);
             tw_compiler_choice choice;
             tw_target target = {info->arch, info->wave_size, 0, 0};
-            if (only && only->arch != info->arch) continue;
-            if (only) target = *only;
+            if (o->only.arch && o->only.arch != info->arch) continue;
+            if (o->only.arch) target = o->only;
             if (tw_compiler_choose(o->compiler, target, &choice, NULL) == TW_OK)
                 check_pin(o, &pins.pins[i], target);
         }
@@ -338,13 +339,12 @@ int cmd_identity(int argc, char **argv) {
     tw_diag *diag = tw_diag_new(NULL);
     if (!diag) return CLI_FAILED;
     char cache_folder[] = "/tmp/tilewright-identity-XXXXXX";
-    tw_target only;
     tw_compiler_choice choice = {.identity = ""};
-    tw_status status = o.arch ? tw_target_parse(o.arch, &only, diag) : TW_OK;
-    if (status == TW_OK && o.record) status = cli_record_folder(o.directory, "identity", diag);
+    tw_status status = TW_OK;
+    if (o.record) status = cli_record_folder(o.directory, "identity", diag);
     if (status == TW_OK) status = cli_compiler_open(&o.compiler_option, &o.compiler, diag);
     tw_target any = {TW_ARCH_GFX90A, 64, 0, 0};
-    if (status == TW_OK) status = tw_compiler_choose(o.compiler, o.arch ? only : any, &choice, diag);
+    if (status == TW_OK) status = tw_compiler_choose(o.compiler, o.only.arch ? o.only : any, &choice, diag);
     if (status == TW_OK && !mkdtemp(cache_folder))
         status = tw_fail(diag, TW_ERR_IO, "%s: %s", cache_folder, strerror(errno));
     if (status == TW_OK)
@@ -353,8 +353,8 @@ int cmd_identity(int argc, char **argv) {
     if (status == TW_OK) {
         o.locale = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
         status = cli_baseline_read(o.directory, choice.identity, &o.recorded, diag);
-        if (status == TW_OK && !o.arch) name_skipped(&o);
-        if (status == TW_OK) status = check_all(&o, o.arch ? &only : NULL, diag);
+        if (status == TW_OK && !o.only.arch) name_skipped(&o);
+        if (status == TW_OK) status = check_all(&o, diag);
         if (status == TW_OK) code = report(&o, choice.identity);
         if (status == TW_OK && o.record && code == CLI_OK)
             status = cli_baseline_write(o.directory, choice.identity, &o.made, diag);

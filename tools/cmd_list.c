@@ -10,7 +10,8 @@
 
 typedef struct options {
     cli_output output;
-    const char *grid, *arch;
+    const char *grid;
+    tw_target target;             /* of --grid */
     const char *words[MAX_WORDS]; /* an instance's name, or which configurations of a grid */
     size_t word_count;
     bool compile;
@@ -22,7 +23,7 @@ static const struct argp_option argp_options[] = {
     {"grid", 'g', "FAMILY", 0,
      "every configuration of the tuning grids that the target admits, of all families whose names begin so",
      0},
-    {"arch", 'a', "TARGET", 0, "the target of --grid (default: gfx1250)", 0},
+    {"arch", 'a', "TARGET", 0, "the target of --grid (default: " CLI_DEFAULT_TARGET ")", 0},
     {"compile", 'c', NULL, 0,
      "compile every configuration of the grid with LLVM and count; fails (1) where one spills, uses "
      "scratch or does not compile",
@@ -42,7 +43,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->output; return 0;
     case 'g': o->grid = argument; return 0;
-    case 'a': o->arch = argument; return 0;
+    case 'a': cli_parse_target(argument, &o->target, state); return 0;
     case 'c': o->compile = true; return 0;
     case 'j': parse_jobs(o, argument, state); return 0;
     case ARGP_KEY_ARG:
@@ -51,7 +52,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         return 0;
     case ARGP_KEY_END:
         if (!o->grid && o->word_count > 1) argp_error(state, "one family at a time (got %s)", o->words[1]);
-        if (o->arch && !o->grid) argp_error(state, "--arch goes with --grid");
+        if (o->target.arch && !o->grid) argp_error(state, "--arch goes with --grid");
         if (o->compile && !o->grid) argp_error(state, "--compile goes with --grid");
         if (o->jobs && !o->compile) argp_error(state, "--jobs goes with --compile");
         return 0;
@@ -99,6 +100,21 @@ static int list_fields(const options *o, const tw_family *family) {
 
 static bool is_named(const tw_family *family, const char *prefix) {
     return !strncmp(tw_family_name(family), prefix, strlen(prefix));
+}
+
+/* Words that no configuration can be asked for are a wrong command line. */
+static tw_status check_words(const options *o, tw_diag *diag) {
+    tw_status status = TW_OK;
+    for (size_t f = 0; status == TW_OK && f < tw_family_count(); f++) {
+        tw_instance instance;
+        size_t place = 0;
+        bool matches;
+        if (!is_named(tw_family_at(f), o->grid) ||
+            !tw_family_grid_next(tw_family_at(f), o->target, &place, &instance))
+            continue;
+        status = tw_grid_matches(&instance, o->words, o->word_count, &matches, diag);
+    }
+    return status;
 }
 
 /* The configurations of a family's grid that have what the words say, added to the rows. */
@@ -238,11 +254,12 @@ int cmd_list(int argc, char **argv) {
         return cli_usage("list", "no instance is called '%s'; 'tilewright list' shows them", name);
     if (!o.grid) return list_fields(&o, family);
     tw_diag *diag = tw_diag_new(NULL);
-    tw_target target;
-    tw_status status = tw_target_parse(o.arch ? o.arch : "gfx1250", &target, diag);
-    int code = status      ? cli_finish(status, diag)
-               : o.compile ? compile_grid(&o, target, diag)
-                           : list_grid(&o, target, diag);
+    tw_status status = o.target.arch ? TW_OK : tw_target_parse(CLI_DEFAULT_TARGET, &o.target, diag);
+    if (status == TW_OK) status = check_words(&o, diag);
+    bool usage = status != TW_OK;
+    int code = usage       ? cli_finish(status, diag)
+               : o.compile ? compile_grid(&o, o.target, diag)
+                           : list_grid(&o, o.target, diag);
     tw_diag_free(diag);
-    return code;
+    return usage ? CLI_USAGE : code;
 }

@@ -73,6 +73,7 @@ int cmd_replay(int argc, char **argv) {
     tw_bundle_report report;
     tw_status status = tw_bundle_read(o.directory, &bundle, diag);
     if (status == TW_OK) status = cli_open_device(o.device, tw_bundle_target(bundle), &device, diag);
+    bool usage = status == TW_ERR_USAGE;
     int code = CLI_OK;
     if (status == TW_OK) {
         status = cli_trace_start(&o.trace, device, diag);
@@ -86,5 +87,5 @@ int cmd_replay(int argc, char **argv) {
     tw_bundle_free(bundle);
     if (cli_finish(status, diag) != CLI_OK) code = CLI_FAILED;
     tw_diag_free(diag);
-    return code;
+    return usage ? CLI_USAGE : code;
 }

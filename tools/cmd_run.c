@@ -203,7 +203,7 @@ int cmd_run(int argc, char **argv) {
                          "run takes an instance: a tile IR file does not say what its arguments are. "
                          "'tilewright compile' it, and give them to 'tilewright exec' (got %s)",
                          o.source.words[0]);
-    bool usage = status == TW_ERR_USAGE;
+    bool usage = status == TW_ERR_USAGE; /* before anything ran: what libraries say later is a failure */
     tw_compiler *compiler = NULL;
     tw_device *device = NULL;
     cli_job job = {0};
@@ -213,7 +213,10 @@ int cmd_run(int argc, char **argv) {
             cli_job_open(&o.source.instance, o.source.target, o.values, o.seed, compiler, NULL, &job, diag);
     if (status == TW_OK && (o.verify || o.bundle)) status = cli_job_reference(&job, diag);
     if (status == TW_OK && o.bundle) status = write_bundle(&o, &job, diag);
-    if (status == TW_OK) status = cli_open_device(o.device, o.source.target, &device, diag);
+    if (status == TW_OK) {
+        status = cli_open_device(o.device, o.source.target, &device, diag);
+        usage = status == TW_ERR_USAGE;
+    }
     if (status == TW_OK) status = run(&o, &job, device, &code, diag);
     if (cli_finish(status, diag) != CLI_OK) code = CLI_FAILED;
     tw_device_close(device);

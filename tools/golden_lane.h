@@ -6,7 +6,8 @@
 #include "tools/compiler_option.h"
 
 typedef struct cli_lane_options {
-    const char *directory, *filter, *arch; /* the last two may be NULL */
+    const char *directory, *filter; /* the filter may be NULL */
+    tw_target only;                 /* none: all */
     cli_compiler compiler;
     unsigned jobs;
     bool record;

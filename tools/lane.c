@@ -128,7 +128,7 @@ static tw_status measure_in_child(void *argument, tw_compile_times *times, tw_di
     (void)times;
     task *t = argument;
     cli_source source = t->pin->source;
-    source.arch = t->row.target;
+    source.target = t->target;
     tw_context *ctx = tw_context_new(NULL);
     *bytes = malloc(sizeof t->row);
     if (!ctx || !*bytes) return tw_fail_no_memory(diag);
@@ -179,20 +179,17 @@ static void *work(void *argument) {
     return NULL;
 }
 
-static tw_status make_tasks(const cli_pins *pins, const char *arch, tw_compiler *compiler, queue *q,
+static tw_status make_tasks(const cli_pins *pins, tw_target only, tw_compiler *compiler, queue *q,
                             tw_diag *diag) {
-    tw_target only = {0};
-    tw_status status = arch ? tw_target_parse(arch, &only, diag) : TW_OK;
-    if (status != TW_OK) return status;
     q->tasks = calloc(pins->count * TW_ARCH_COUNT, sizeof *q->tasks);
     if (!q->tasks) return tw_fail_no_memory(diag);
     for (size_t i = 0; i < pins->count; i++)
         for (unsigned a = 1; a < TW_ARCH_COUNT; a++) {
             const tw_arch_info *info = tw_arch_get((tw_arch)a);
-            if (arch && only.arch != info->arch) continue;
+            if (only.arch && only.arch != info->arch) continue;
             task *t = &q->tasks[q->count++];
             *t = (task){.pin = &pins->pins[i],
-                        .target = arch ? only : (tw_target){info->arch, info->wave_size, 0, 0},
+                        .target = only.arch ? only : (tw_target){info->arch, info->wave_size, 0, 0},
                         .compiler = compiler,
                         .row = {.integers = "-", .uniform = "-"}};
             tw_target_format(t->target, t->row.target);
@@ -215,14 +212,14 @@ static tw_status name_compiler(tw_compiler *compiler, const queue *q, cli_lane *
     return TW_OK;
 }
 
-tw_status cli_lane_measure(const cli_pins *pins, const char *arch, tw_compiler *compiler, unsigned jobs,
+tw_status cli_lane_measure(const cli_pins *pins, tw_target only, tw_compiler *compiler, unsigned jobs,
                            cli_lane *out, tw_diag *diag) {
     enum { MOST_JOBS = 64 };
     pthread_t threads[MOST_JOBS];
     unsigned started = 0;
     queue q = {0};
     *out = (cli_lane){0};
-    tw_status status = make_tasks(pins, arch, compiler, &q, diag);
+    tw_status status = make_tasks(pins, only, compiler, &q, diag);
     if (status == TW_OK) status = name_compiler(compiler, &q, out, diag);
     if (status == TW_OK) {
         while (started + 1 < jobs && started < MOST_JOBS &&

@@ -44,9 +44,9 @@ typedef struct cli_lane {
     size_t count;
 } cli_lane;
 
-/* Measures with `jobs` processes at once, each within limits of time and memory; only `arch` where that is
- * not NULL. A row that fails is no error here. */
-tw_status cli_lane_measure(const cli_pins *pins, const char *arch, tw_compiler *compiler, unsigned jobs,
+/* Measures with `jobs` processes at once, each within limits of time and memory; on the one target, or on all
+ * where `only` is none. A row that fails is no error here. */
+tw_status cli_lane_measure(const cli_pins *pins, tw_target only, tw_compiler *compiler, unsigned jobs,
                            cli_lane *out, tw_diag *diag);
 void cli_lane_free(cli_lane *lane);
 /* The row of the same target and pin, or NULL. */

@@ -104,10 +104,8 @@ void cli_pins_free(cli_pins *pins) {
 }
 
 tw_kernel *cli_pin_kernel(const cli_pin *pin, tw_target target, tw_context *ctx) {
-    char name[TW_TARGET_NAME_MAX];
-    tw_target_format(target, name);
     cli_source source = pin->source;
-    source.arch = name;
+    source.target = target;
     tw_kernel *kernel = NULL;
     if (cli_source_open(&source, tw_context_diag(ctx)) == TW_OK) kernel = cli_source_kernel(&source, ctx);
     cli_source_close(&source);

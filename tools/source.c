@@ -7,18 +7,17 @@
 #include "support/fail.h"
 #include "tools/cli.h"
 
-#define DEFAULT_ARCH "gfx1250"
-
 static const struct argp_option source_options[] = {
     {"arch", 'a', "TARGET", 0,
-     "the target, e.g. gfx1201, gfx90a:xnack- (default: the tile IR's own, " DEFAULT_ARCH " for instances)",
+     "the target, e.g. gfx1201, gfx90a:xnack- (default: the tile IR's own, " CLI_DEFAULT_TARGET
+     " for instances)",
      0},
     {0}};
 
 static error_t parse_source(int key, char *argument, struct argp_state *state) {
     cli_source *source = state->input;
     switch (key) {
-    case 'a': source->arch = argument; return 0;
+    case 'a': cli_parse_target(argument, &source->target, state); return 0;
     case ARGP_KEY_ARG:
         if (source->word_count == CLI_MAX_WORDS) argp_error(state, "too many words");
         source->words[source->word_count++] = argument;
@@ -43,13 +42,14 @@ tw_status cli_source_open(cli_source *source, tw_diag *diag) {
     if (source->is_text && source->word_count > 1)
         return tw_fail(diag, TW_ERR_USAGE, "a tile IR file has no keys, and stands alone (got %s)",
                        source->words[1]);
-    if (source->arch || !source->is_text) {
-        tw_status status = tw_target_parse(source->arch ? source->arch : DEFAULT_ARCH, &source->target, diag);
-        if (status != TW_OK) return status;
-    }
+    tw_status status = TW_OK;
+    if (!source->is_text && !source->target.arch)
+        status = tw_target_parse(CLI_DEFAULT_TARGET, &source->target, diag);
+    if (status != TW_OK) return status;
     if (source->is_text)
         return cli_read_file_up_to(source->words[0], TW_TEXT_MAX_BYTES, &source->text, &source->length, diag);
-    return tw_instance_parse(source->words, source->word_count, &source->instance, diag);
+    status = tw_instance_parse(source->words, source->word_count, &source->instance, diag);
+    return status == TW_OK || status == TW_ERR_NO_MEMORY ? status : TW_ERR_USAGE;
 }
 
 void cli_source_close(cli_source *source) {
@@ -59,7 +59,8 @@ void cli_source_close(cli_source *source) {
 
 tw_kernel *cli_source_kernel(cli_source *source, tw_context *ctx) {
     if (!source->is_text) return tw_instance_build(ctx, &source->instance, source->target);
-    tw_parse_options options = {.source = source->words[0], .target = source->arch ? &source->target : NULL};
+    tw_parse_options options = {.source = source->words[0],
+                                .target = source->target.arch ? &source->target : NULL};
     tw_kernel *kernel = NULL;
     return tw_kernel_parse(ctx, source->text, source->length, &options, &kernel) == TW_OK ? kernel : NULL;
 }

@@ -14,19 +14,18 @@ enum { CLI_MAX_WORDS = 64 };
 typedef struct cli_source {
     const char *words[CLI_MAX_WORDS];
     size_t word_count;
-    const char *arch; /* --arch; NULL where it was not given */
+    tw_target target; /* --arch; an instance gets one where it was not given, a text keeps its own */
     /* set by cli_source_open */
     bool is_text;
     char *text;
     size_t length;
     tw_instance instance;
-    tw_target target; /* of an instance; of a text only where --arch was given */
 } cli_source;
 
 extern const struct argp cli_source_argp;
 #define CLI_SOURCE_ARGS_DOC "INSTANCE [KEY=VALUE...]\nFILE.tir"
 
-/* Reads the words (and the file). TW_ERR_USAGE where there are none. */
+/* Reads the words (and the file). TW_ERR_USAGE where there are none or where they cannot be read. */
 tw_status cli_source_open(cli_source *source, tw_diag *diag);
 void cli_source_close(cli_source *source);
 /* Builds or parses the kernel, for the instance's or text's target. NULL with diagnostics in the context. */

@@ -37,6 +37,23 @@ for command in list arch intrinsics emit-ir compile run exec replay golden ident
     expect "bad_option_$command" 2 'frobnicate' "$tilewright" "$command" --frobnicate
 done
 
+# A target that does not exist is a wrong command line for every command: what is named stands before --arch, if at all.
+while read -r command words; do
+    # shellcheck disable=SC2086
+    expect "bad_target_$command" 2 'target must be one of gfx90a, .* \(got gfx9999\)' "$tilewright" $command $words gfx9999
+    # shellcheck disable=SC2086
+    expect "bad_feature_$command" 2 'target feature must be one that gfx1201 has \(got xnack-\)' "$tilewright" $command $words gfx1201:xnack-
+done <<END
+arch
+list --grid direct_wgrad_reduce --arch
+emit-ir $small --arch
+compile $small --arch
+run $small --arch
+golden --execute --arch
+identity --arch
+bench compile --arch
+END
+expect no_family 2 'the first word must be a family: .* \(got direct_nothing\)' "$tilewright" compile direct_nothing
 expect arch_all 0 '^gfx1250 ' "$tilewright" arch
 expect arch_one 0 'vgpr budget' "$tilewright" arch gfx90a:xnack-
 expect arch_json 0 '"lds_bytes": 163840' "$tilewright" arch gfx950 --json
@@ -58,7 +75,7 @@ expect list_grids 0 'direct_wgrad_reduce kh=8' "$tilewright" list --grid direct_
 expect list_grid 0 'kh=7' "$tilewright" list --grid direct_wgrad_depthwise --arch gfx1250
 expect list_grid_words 0 'kh=7 kw=7 ' "$tilewright" list --grid direct_wgrad_depthwise --arch gfx1250 kh=7 dtype=f16
 if grep -Eq 'kh=3|bf16' "$root/out"; then fail list_grid_only; else pass list_grid_only; fi
-expect list_grid_bad_word 1 'a word must name a field of direct_wgrad_reduce \(got depth=1\)' "$tilewright" list --grid direct_wgrad_reduce depth=1
+expect list_grid_bad_word 2 'a word must name a field of direct_wgrad_reduce \(got depth=1\)' "$tilewright" list --grid direct_wgrad_reduce depth=1
 few="direct_wgrad_reduce kh=3 kw=3 waves=4 out_dtype=f32"
 # shellcheck disable=SC2086
 expect list_compile 0 '^direct_wgrad_reduce +[1-9][0-9]* .* 0 +0 +0 +0 +[1-9]' "$tilewright" list --grid $few --arch gfx1201 --compile --jobs $jobs
@@ -68,7 +85,7 @@ expect list_compile_nothing 1 'admits no such configuration' "$tilewright" list 
 expect list_compile_alone 2 'compile goes with --grid' "$tilewright" list --compile
 expect list_jobs_alone 2 'jobs goes with --compile' "$tilewright" list --grid direct_wgrad_reduce --jobs 2
 expect list_jobs_zero 2 'jobs must be 1..256 \(got 0\)' "$tilewright" list --grid direct_wgrad_reduce --compile --jobs 0
-expect list_grid_problem_word 1 'a word must name a field of the spec, .* \(got n=4\)' "$tilewright" list --grid direct_wgrad_depthwise n=4
+expect list_grid_problem_word 2 'a word must name a field of the spec, .* \(got n=4\)' "$tilewright" list --grid direct_wgrad_depthwise n=4
 expect list_grid_nothing 0 '^note: the target admits no such configuration' "$tilewright" list --grid direct_wgrad_mfma --arch gfx1250
 expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce direct_wgrad_mfma
 
@@ -81,7 +98,7 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect emit_bad_stage 2 'tile, llvm or isa \(got asm\)' "$tilewright" emit-ir $small --stage asm
     expect emit_bad_flavor 2 'flavor must be one of .* \(got llvm99\)' "$tilewright" emit-ir $small --flavor llvm99
     expect emit_other_flavor 1 'the built-in LLVM, which reads llvm2[0-9] \(got llvm19\)' "$tilewright" emit-ir $small --arch gfx1100 --stage isa --flavor llvm19
-    expect emit_bad_key 1 'nothing' "$tilewright" emit-ir $small nothing=1
+    expect emit_bad_key 2 'nothing' "$tilewright" emit-ir $small nothing=1
     expect emit_refused 1 'r_split must be 1..8 \(got 9\)' "$tilewright" emit-ir $small r_split=9
     expect emit_no_source 2 'missing' "$tilewright" emit-ir
     "$tilewright" emit-ir $small --arch gfx1100 -o "$root/k.tir"
@@ -134,6 +151,19 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect replay_watch 0 'wave 0 .*\+0x0000 exec' "$tilewright" replay "$root/bundle" --device emu --watch 0
     expect replay_missing 1 "^$root/none: error: file bundle.json cannot be opened \(No such file" "$tilewright" replay "$root/none"
 }
+# A device that does not exist is a wrong command line, too; what it is for has to be there.
+while read -r command words; do
+    # shellcheck disable=SC2086
+    expect "bad_device_$command" 2 'a device must be emu:TARGET, .* \(got cuda\)' "$tilewright" $command $words cuda
+    # shellcheck disable=SC2086
+    expect "bad_device_target_$command" 2 'target must be one of gfx90a, .* \(got gfx9999\)' "$tilewright" $command $words emu:gfx9999
+    # shellcheck disable=SC2086
+    expect "bad_device_number_$command" 2 'hip: must be followed by the number of a device \(got hip:x\)' "$tilewright" $command $words hip:x
+done <<END
+run $small n=1 h=5 w=5 c=3 --device
+replay $root/bundle --device
+exec $root/k.hsaco k --grid 1 --block 64 --device
+END
 # One expected value moved by more than its bound must fail the replay.
 printf '\0\0\0\0\0\0\360\177' | dd of="$root/bundle/dw.expected.f64" conv=notrunc 2>/dev/null
 expect replay_mismatch 1 'failed' "$tilewright" replay "$root/bundle" --device emu
@@ -205,6 +235,10 @@ expect intrinsics_no_program 1 'cannot run .*/sets/llvm19/opt' env TILEWRIGHT_TO
 printf '#!/bin/sh\nkill -SEGV $$\n' >"$root/sets/llvm19/llc"
 expect intrinsics_no_version 1 'llvm19/llc does not tell its version' env TILEWRIGHT_TOOLCHAINS="$root/sets" "$tilewright" intrinsics --check llvm19 --dir "$source/arch"
 if $recorded; then
+    # Other code gives the same numbers; what other waves give is not recorded.
+    few_numbers() { "$tilewright" golden --execute --jobs $jobs --dir "$1" --filter r_split=2 --arch "$2"; }
+    expect golden_execute_feature 0 '^record +numbers of gfx90a compared' few_numbers "$source/golden" gfx90a:xnack-
+    expect golden_execute_wave 0 '^record +of gfx1100 in wave32 only' few_numbers "$source/golden" gfx1100:wave64
     expect golden_execute_compared 0 '^code objects compared +1' "$tilewright" golden --execute --jobs $jobs --dir "$source/golden" --filter r_split=2 --arch gfx1201
     lane=$(ls "$root"/golden/lanes/llvm-*.txt | grep -v tools)
     sed -i 's/^right    gfx1201 0 [0-9a-f]*\(.*r_split=2\)/right    gfx1201 0 0123456789abcdef\1/' "$lane"
