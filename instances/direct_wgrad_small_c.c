@@ -23,10 +23,7 @@ static const tw_field problem_fields[] = {
 TW_FIELD_TABLE_CHECK(tw_wgrad_small_c_spec, spec_fields);
 TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
 
-enum {
-    MAX_SLABS = 4096, /* that the reduction folds */
-    CHUNKS_OF_ALL_BANKS = 16,
-};
+enum { MAX_SLABS = 4096 /* that the reduction folds */ };
 
 static bool is_power_of_2(int32_t x) { return (x & (x - 1)) == 0; }
 static int least(int a, int b) { return a < b ? a : b; }
@@ -45,57 +42,32 @@ static const tw_matrix_atom *find_atom(tw_target target, int32_t dtype) {
     return NULL;
 }
 
-/* Cycles that the first waves' stores of chunks, `vec` apart, take more than without conflicts of banks. */
-static int store_conflicts(const sc_shape *z, int vec, int deal) {
-    int cycles = 0;
-    for (int first = 0; first < z->threads && first < z->x_rows * z->x_vectors;
-         first += CHUNKS_OF_ALL_BANKS) {
-        int load[CHUNKS_OF_ALL_BANKS] = {0}, worst = 1;
-        for (int item = first; item < first + CHUNKS_OF_ALL_BANKS; item++) {
-            const int row = item / (deal * z->x_vectors) * deal + item % deal;
-            const int vector = item / deal % z->x_vectors;
-            const int bank = (row * z->x_pitch + vector * vec) % CHUNKS_OF_ALL_BANKS;
-            if (row < z->x_rows && ++load[bank] > worst) worst = load[bank];
-        }
-        cycles += worst - 1;
-    }
-    return cycles;
-}
-
-/* Neighbouring lanes are in as many rows as keep their stores in different banks, but take no more of the
- * waves for it. */
-static void deal_x(sc_shape *z, int vec, int lanes) {
-    int least = 0;
-    for (int deal = 1; deal <= z->x_rows; deal++) {
-        const int dealt = ceil_div(z->x_rows, deal) * deal * z->x_vectors;
-        const int conflicts = store_conflicts(z, vec, deal);
-        if (ceil_div(dealt, lanes) > ceil_div(z->x_rows * z->x_vectors, lanes)) continue;
-        if (deal > 1 && conflicts >= least) continue;
-        least = conflicts;
-        z->x_deal = deal;
-        z->x_dealt = dealt;
-    }
-}
-
-/* Rows of X. The pitch is such that 16 columns of the flattened filter, which follow each other in a row and
- * go on in the next, are in different banks. */
-static void stage_x(sc_shape *z, const tw_wgrad_small_c_spec *s, int lanes) {
+static void stage_x(sc_shape *z, const tw_wgrad_small_c_spec *s) {
     const int width = (z->unit_columns - 1) * s->stride + s->kw;
     z->x_rows = (s->rows - 1) * s->stride + z->taps_rows;
     z->x_vectors = ceil_div(width * s->channels + s->vec_x - 1, s->vec_x);
     z->x_chunks = z->x_vectors * s->vec_x;
-    const int past = (z->row_columns - z->x_chunks) % CHUNKS_OF_ALL_BANKS;
-    z->x_pitch = z->x_chunks + (past + CHUNKS_OF_ALL_BANKS) % CHUNKS_OF_ALL_BANKS;
     z->x_rounds = ceil_div(z->x_rows, z->waves);
-    deal_x(z, s->vec_x, lanes);
-    z->x_items =
-        s->uniform_wave ? z->x_rounds * ceil_div(z->x_vectors, lanes) : ceil_div(z->x_dealt, z->threads);
+    z->dealt_rows = s->uniform_wave ? 1 : z->x_rows;
+    tw_sc_lay_out(z, s);
+    z->x_items = s->uniform_wave ? z->x_rounds * z->x_waves : ceil_div(z->x_waves, z->waves);
 }
 
-/* Positions of dY: units are an odd number of positions apart, those an odd number of 32 bytes. */
+/* Positions of dY. Lanes that read together have one position of each unit, so those are an odd number of 32
+ * bytes apart. Lanes that store together have eight positions that follow each other, an odd number of 32
+ * bytes apart; or, where a unit has but four columns, those of 32 channels: an even number that is no
+ * multiple of four. */
 static void stage_dy(sc_shape *z, const tw_wgrad_small_c_spec *s) {
-    z->dy_pitch = z->tile_k / SC_TILE % 2 ? z->tile_k : z->tile_k + SC_TILE;
-    z->dy_unit = (s->rows * z->unit_columns + 1) * z->dy_pitch;
+    int pieces = z->tile_k / SC_TILE;
+    if (z->unit_columns >= 8 || pieces == 1) {
+        pieces += pieces % 2 == 0;
+        z->dy_unit = (s->rows * z->unit_columns + 1) * pieces * SC_TILE;
+    } else {
+        while (pieces % 4 != 2)
+            pieces++;
+        z->dy_unit = (s->rows * z->unit_columns * pieces + 1) * SC_TILE;
+    }
+    z->dy_pitch = pieces * SC_TILE;
     z->dy_vectors = z->unit_columns * (z->tile_k / 8);
     z->dy_items = s->dy_direct ? 0 : ceil_div(z->dy_vectors, z->threads);
     z->dy_loads = s->dy_direct ? 2 * z->products * s->wave_tiles_k : SC_UNITS * s->rows * z->dy_items;
@@ -111,13 +83,15 @@ sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
     z.tile_k = SC_TILE * s->waves_k * s->wave_tiles_k;
     z.tile_q = SC_TILE * s->waves_q * s->wave_tiles_q;
     z.unit_columns = SC_RUNS * s->sub_steps;
+    z.unit_elements = z.unit_columns * s->stride * s->channels;
     z.across = SC_UNITS / s->unit_rows;
     z.step_columns = z.across * z.unit_columns;
     z.step_rows = s->unit_rows * s->rows;
     z.products = s->rows * s->sub_steps / s->waves_p;
     z.taps_rows = least(s->kh, ceil_div(z.tile_q - 1, z.row_columns) + 1);
     if (z.tile_q >= z.columns) z.taps_rows = s->kh;
-    stage_x(&z, s, target.wave_size);
+    z.banks = tw_arch_get(target.arch)->lds_banks;
+    stage_x(&z, s);
     stage_dy(&z, s);
     z.row_buffers = s->unit_rows * ((s->dy_direct ? 0 : s->rows) + z.x_rounds);
     z.dy_first = z.x_rows * z.x_pitch * SC_CHUNK;
@@ -171,7 +145,7 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     const int64_t splits = p->splits < most ? p->splits : most;
     const int64_t share = steps > splits ? tw_ceil_div(steps, splits) : 1;
     const int64_t shares = steps ? tw_ceil_div(steps, share) : 1;
-    const int64_t tiles = tw_ceil_div(p->k, shape.tile_k) * tw_ceil_div(shape.columns, shape.tile_q);
+    const int64_t tiles = tw_ceil_div(p->k, shape.tile_k) * tw_ceil_div(shape.flat, shape.tile_q);
     const tw_dense_extra extra[] = {{"steps", steps ? share : 0}};
     const tw_dense_launch launch = {.grid = {(uint32_t)tiles, 1, (uint32_t)shares},
                                     .block = {(uint32_t)shape.threads, 1, 1},

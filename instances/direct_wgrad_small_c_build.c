@@ -8,14 +8,14 @@
 static void place_workgroup(sc_gen *g) {
     tw_builder *b = g->b;
     const tw_wgrad_small_c_spec *s = g->spec;
-    const int tiles_q = (g->shape.columns + g->shape.tile_q - 1) / g->shape.tile_q;
+    const int tiles_q = (g->shape.flat + g->shape.tile_q - 1) / g->shape.tile_q;
     tw_value x = tw_workgroup_id(b, 0);
     tw_value row = tw_emit_udiv(b, x, tiles_q);
     tw_value before = tw_emit_mul(b, row, tiles_q);
     tw_value column = tw_sub(b, x, before);
     g->first_k = tw_emit_mul(b, row, g->shape.tile_k);
     g->first_q = tw_emit_mul(b, column, g->shape.tile_q);
-    g->first_row = tw_emit_udiv(b, g->first_q, g->shape.row_columns);
+    g->first_row = tw_emit_udiv(b, g->first_q, g->shape.flat_row);
     tw_name(b, g->first_k, "first_k");
     tw_name(b, g->first_q, "first_q");
     tw_value wave = tw_wave_id(b);

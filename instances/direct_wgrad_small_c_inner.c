@@ -11,31 +11,93 @@ static tw_value lane_run(sc_gen *g, tw_value *column) {
     return tw_emit_udiv(b, position, SC_UNITS);
 }
 
-/* Element of the chunk that column q of dW needs of the first position: its filter row, and what is before it
- * in that row. */
-static tw_value place_column(sc_gen *g, tw_value q) {
+/* Column `column` of a wave's tile, among those that tiles count. Where tiles share their columns in turn,
+ * that of a pair's first tile is even. */
+static tw_value flat_column(sc_gen *g, int tile, tw_value column) {
     tw_builder *b = g->b;
-    tw_value row = tw_emit_udiv(b, q, g->shape.row_columns);
-    tw_value before = tw_emit_mul(b, row, g->shape.row_columns);
-    tw_value in_row = tw_sub(b, q, before);
-    in_row = tw_add(b, in_row, g->shift);
+    const int together = g->shape.x_tiles;
+    tw_value wave_q = tw_add(b, g->first_q, g->wave_q);
+    tw_value first = tw_emit_add(b, wave_q, tile * SC_TILE);
+    if (together == 1) return tw_add(b, first, column);
+    tw_value group = tw_emit_udiv(b, first, together * SC_TILE);
+    tw_value before = tw_emit_mul(b, group, together * SC_TILE);
+    tw_value rest = tw_sub(b, first, before);
+    tw_value turn = tw_emit_udiv(b, rest, SC_TILE);
+    tw_value at = tw_emit_mul(b, column, together);
+    at = tw_add(b, at, turn);
+    return tw_add(b, before, at);
+}
+
+static void split_column(sc_gen *g, tw_value q, tw_value *row, tw_value *in_row) {
+    tw_builder *b = g->b;
+    *row = tw_emit_udiv(b, q, g->shape.flat_row);
+    tw_value before = tw_emit_mul(b, *row, g->shape.flat_row);
+    *in_row = tw_sub(b, q, before);
+}
+
+sc_column tw_sc_column(sc_gen *g, int tile, tw_value column) {
+    tw_builder *b = g->b;
+    sc_column at;
+    split_column(g, flat_column(g, tile, column), &at.row, &at.in_row);
+    tw_value in_filter = tw_emit_compare(b, TW_SLT, at.row, g->spec->kh);
+    at.exists = tw_emit_compare(b, TW_SLT, at.in_row, g->shape.row_columns);
+    at.exists = tw_and(b, at.exists, in_filter);
+    return at;
+}
+
+/* Element of the chunk that column q needs of the output column `at_column`. */
+static tw_value place_column(sc_gen *g, tw_value q, tw_value at_column) {
+    tw_builder *b = g->b;
+    const sc_shape *z = &g->shape;
+    tw_value row, in_row, plane;
+    split_column(g, q, &row, &in_row);
+    tw_value of_column = tw_emit_mul(b, at_column, g->spec->stride * g->spec->channels);
+    tw_value element = tw_add(b, in_row, g->shift);
+    element = tw_add(b, element, of_column);
     row = tw_sub(b, row, g->first_row);
-    tw_value of_row = tw_emit_mul(b, row, g->shape.x_pitch);
-    tw_value chunk = tw_add(b, of_row, in_row);
+    tw_value chunk = tw_emit_mul(b, row, z->x_pitch);
+    tw_sc_split(b, element, z->x_planes, &element, &plane);
+    chunk = tw_add(b, chunk, element);
+    plane = tw_emit_mul(b, plane, z->x_plane);
+    if (z->x_planes > 1) chunk = tw_add(b, chunk, plane);
     return tw_emit_mul(b, chunk, SC_CHUNK);
 }
 
-/* Columns past the filter take what 16 columns before them do, in a bank of their own, or what the tile's
- * first does: nobody gives their sums. */
-static tw_value hold_column(sc_gen *g, tw_value q) {
+/* Columns past the filter take what a column before them does, that of a bank of their own, or of the tile's
+ * first column: nobody gives their sums. */
+static tw_value hold_column(sc_gen *g, tw_value q, tw_value tile_first) {
     tw_builder *b = g->b;
-    tw_value before = tw_emit_add(b, q, -SC_TILE);
-    tw_value past = tw_emit_compare(b, TW_SGE, q, g->shape.columns);
-    q = tw_select(b, past, before, q);
-    tw_value columns = tw_i32(b, g->shape.columns);
-    tw_value count = tw_sub(b, columns, g->first_q), in_tile = tw_sub(b, q, g->first_q);
+    const int columns = g->shape.flat;
+    if (g->shape.x_tiles == 1) {
+        tw_value before = tw_emit_add(b, q, -SC_TILE);
+        tw_value past = tw_emit_compare(b, TW_SGE, q, columns);
+        q = tw_select(b, past, before, q);
+    }
+    tw_value in_tile = tw_sub(b, q, g->first_q), any = tw_i32(b, columns);
+    tw_value count = tw_sub(b, any, g->first_q);
     tw_value inside = tw_emit_is_index(b, in_tile, count);
-    return tw_select(b, inside, q, g->first_q);
+    tw_value first = g->first_q;
+    if (g->shape.x_tiles > 1) {
+        tw_value some = tw_emit_compare(b, TW_SLT, tile_first, columns);
+        first = tw_select(b, some, tile_first, first);
+    }
+    return tw_select(b, inside, q, first);
+}
+
+/* The column that does not exist behind a row of the filter takes what its neighbour in the tile does: the
+ * one before it, or the next one where it is the tile's first. */
+static tw_value hold_in_row(sc_gen *g, tw_value q, tw_value tile_first) {
+    tw_builder *b = g->b;
+    tw_value row, in_row;
+    if (g->shape.flat_row == g->shape.row_columns) return q;
+    split_column(g, q, &row, &in_row);
+    tw_value before = tw_emit_add(b, q, -g->shape.x_tiles), next = tw_emit_add(b, q, g->shape.x_tiles);
+    tw_value is_first = tw_icmp(b, TW_EQ, q, tile_first);
+    tw_value exists = tw_emit_compare(b, TW_SLT, next, g->shape.flat);
+    is_first = tw_and(b, is_first, exists);
+    tw_value neighbour = tw_select(b, is_first, next, before);
+    tw_value past = tw_emit_compare(b, TW_SGE, in_row, g->shape.row_columns);
+    return tw_select(b, past, neighbour, q);
 }
 
 void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column) {
@@ -48,7 +110,10 @@ void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column) {
 }
 
 static int x_row(const sc_gen *g) { return g->spec->stride * g->shape.x_pitch * SC_CHUNK; }
-static int x_column(const sc_gen *g) { return g->spec->stride * g->spec->channels * SC_CHUNK; }
+/* Of an even number of output columns: those stay in a plane. */
+static int x_columns(const sc_gen *g, int count) {
+    return count * g->spec->stride * g->spec->channels / g->shape.x_planes * SC_CHUNK;
+}
 static int dy_row(const sc_gen *g) { return g->shape.unit_columns * g->shape.dy_pitch; }
 
 /* Of a transposed read of dY that is staged. */
@@ -76,15 +141,14 @@ void tw_sc_place_lanes(sc_gen *g) {
     tw_sc_place_products(g, &first_row, &first_column);
     tw_value run = lane_run(g, &column);
     tw_value at_run = tw_add(b, first_column, run);
-    tw_value of_row = tw_emit_mul(b, first_row, x_row(g)), of_run = tw_emit_mul(b, at_run, x_column(g));
-    tw_value first = tw_add(b, of_row, of_run);
-    tw_value wave_q = tw_add(b, g->first_q, g->wave_q);
+    tw_value of_row = tw_emit_mul(b, first_row, x_row(g));
     for (int t = 0; t < g->spec->wave_tiles_q; t++) {
-        tw_value q = tw_add(b, wave_q, column);
-        q = tw_emit_add(b, q, t * SC_TILE);
-        q = hold_column(g, q);
-        tw_value at = place_column(g, q);
-        g->lane_x[t] = tw_add(b, at, first);
+        tw_value first = flat_column(g, t, g->zero);
+        tw_value q = flat_column(g, t, column);
+        q = hold_column(g, q, first);
+        q = hold_in_row(g, q, first);
+        tw_value at = place_column(g, q, at_run);
+        g->lane_x[t] = tw_add(b, at, of_row);
     }
     if (g->spec->dy_direct)
         tw_sc_place_direct(g);
@@ -104,7 +168,7 @@ static tw_value read_x(sc_gen *g, tw_value base, int element) {
     const tw_type *type = tw_type_vector((tw_scalar)g->spec->dtype, SC_CHUNK);
     tw_value at = tw_emit_add(b, base, element);
     tw_value low = tw_lds_load(b, type, g->lds, at, 16);
-    at = tw_emit_add(b, base, element + SC_RUNS / 2 * x_column(g));
+    at = tw_emit_add(b, base, element + x_columns(g, SC_RUNS / SC_HALVES));
     tw_value high = tw_lds_load(b, type, g->lds, at, 16);
     return tw_sc_join(b, low, high);
 }
@@ -154,7 +218,7 @@ void tw_sc_multiply(sc_gen *g, const sc_step *next) {
             dy[t] =
                 s->dy_direct ? tw_sc_direct_fragment(g, i, t) : read_dy(g, g->lane_dy, of_dy + t * SC_TILE);
         for (int tq = 0; tq < s->wave_tiles_q; tq++) {
-            tw_value x = read_x(g, g->lane_x[tq], row * x_row(g) + column * x_column(g));
+            tw_value x = read_x(g, g->lane_x[tq], row * x_row(g) + x_columns(g, column));
             for (int tk = 0; tk < s->wave_tiles_k; tk++) {
                 tw_value *sum = &g->sums[tk * s->wave_tiles_q + tq];
                 *sum = tw_mma(b, g->shape.info.name, dy[tk], x, *sum);
@@ -175,6 +239,27 @@ static tw_value slab_index(sc_gen *g) {
     return tw_urem(b, writer, replicas);
 }
 
+/* Where tiles share their columns in turn, lanes say which are theirs. */
+static void give_tile(sc_gen *g, const tw_dense_slab *slab, tw_value sum, tw_value first_k, int tile) {
+    tw_builder *b = g->b;
+    if (g->shape.x_tiles == 1) {
+        tw_value first_q = flat_column(g, tile, g->zero);
+        tw_dense_give(slab, sum, first_k, first_q, g->zero);
+        return;
+    }
+    const tw_lane_map map = tw_matrix_lane_map(g->shape.atom, TW_MATRIX_D);
+    tw_value lane = tw_lane_id(b), columns = tw_i32(b, g->shape.columns);
+    for (unsigned slot = 0; slot < g->shape.info.slots[TW_MATRIX_D]; slot++) {
+        tw_value row, column, part = tw_vector_extract(b, sum, slot);
+        tw_lane_map_values(b, &map, lane, slot, &row, &column);
+        const sc_column at = tw_sc_column(g, tile, column);
+        tw_value before = tw_emit_mul(b, at.row, g->shape.row_columns);
+        tw_value q = tw_add(b, before, at.in_row);
+        q = tw_select(b, at.exists, q, columns);
+        tw_dense_give_element(slab, part, first_k, g->zero, g->zero, row, q);
+    }
+}
+
 void tw_sc_give(sc_gen *g) {
     tw_builder *b = g->b;
     tw_dense_args flat = g->args; /* one tap of kh * kw * c channels */
@@ -187,11 +272,10 @@ void tw_sc_give(sc_gen *g) {
                                 .atomic = !g->spec->reproducible,
                                 .index = slab_index(g),
                                 .group = g->zero};
-    tw_value wave_k = tw_add(b, g->first_k, g->wave_k), wave_q = tw_add(b, g->first_q, g->wave_q);
+    tw_value first_k = tw_add(b, g->first_k, g->wave_k);
     for (int tk = 0; tk < g->spec->wave_tiles_k; tk++)
         for (int tq = 0; tq < g->spec->wave_tiles_q; tq++) {
-            tw_value k = tw_emit_add(b, wave_k, tk * SC_TILE);
-            tw_value q = tw_emit_add(b, wave_q, tq * SC_TILE);
-            tw_dense_give(&slab, g->sums[tk * g->spec->wave_tiles_q + tq], k, q, g->zero);
+            tw_value k = tw_emit_add(b, first_k, tk * SC_TILE);
+            give_tile(g, &slab, g->sums[tk * g->spec->wave_tiles_q + tq], k, tq);
         }
 }

@@ -17,6 +17,8 @@ enum {
     SC_MAX_SUMS = 64, /* the register rule admits fewer */
     SC_MAX_ROWS = 4,
     SC_MAX_ITEMS = 64, /* of a lane; likewise */
+    SC_LANES = 32,
+    SC_MAX_TABLE_WAVES = 32, /* whose items are dealt by banks */
     SC_MAX_ROW_BYTES = 1 << 30,
     SC_MAX_ROW_BUFFERS = 32,
 };
@@ -27,19 +29,28 @@ typedef struct sc_shape {
     tw_matrix_info info;
     const tw_transposed_read *transposed;
     int columns, row_columns; /* of dW: kh * kw * c, and of one filter row */
+    int flat, flat_row; /* the same as tiles count them: with a column that does not exist in each row, or
+                           without */
     int waves, threads;
     int tile_k, tile_q;          /* of a workgroup */
     int unit_columns;            /* output columns of a unit */
+    int unit_elements;           /* of X, from unit to unit */
     int across;                  /* units side by side */
     int step_columns, step_rows; /* of all units */
     int products;                /* of a wave and step */
     int taps_rows;               /* filter rows that a tile of columns may touch */
     int x_rows;                  /* of X, for a unit */
     int x_chunks;                /* of a row that are stored */
-    int x_pitch;                 /* chunks from row to row */
-    int x_vectors;               /* loads of a row */
-    int x_deal, x_dealt;         /* rows that neighbouring lanes are in; items, with those that this adds */
-    int x_rounds;                /* rows of a wave, where it stages whole rows */
+    int x_planes, x_plane; /* chunk e of a row is in plane e modulo planes; chunks from plane to plane */
+    int x_tiles;           /* neighbouring tiles that share their columns in turn */
+    int x_pitch;           /* chunks from row to row */
+    int x_vectors;         /* loads of a row */
+    int dealt_rows;        /* that lanes share: all, or the wave's one */
+    int x_waves;           /* waves full of items that these are */
+    int x_deal,
+        x_dealt; /* rows that neighbouring lanes are in, 0: by banks; items, with those that this adds */
+    uint32_t banks;
+    int x_rounds;    /* rows of a wave, where it stages whole rows */
     int row_buffers; /* resources of a step where a wave stages whole rows: each row of dY and X has its own
                       */
     int x_items;     /* of a lane: a vector of each unit */
@@ -55,6 +66,20 @@ typedef struct sc_shape {
 } sc_shape;
 
 sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *spec, tw_target target);
+
+/* Chooses the layout of X and who stages it (direct_wgrad_small_c_layout.c). */
+void tw_sc_lay_out(sc_shape *z, const tw_wgrad_small_c_spec *spec);
+/* The chunk of an element of a staged row, and its place among all. */
+int tw_sc_chunk(const sc_shape *z, int row, int element);
+/* Has a lane anything to stage, and what? */
+typedef struct sc_staged {
+    bool exists;
+    int row, vector;
+} sc_staged;
+/* What the lanes of the waves stage, the waves counted on where they stage more than once. */
+void tw_sc_deal(const sc_shape *z, int vec, int wave, sc_staged items[SC_LANES]);
+/* Conflicts of each of a wave's stores of X. */
+unsigned tw_sc_store_conflicts(const sc_shape *z, int vec, int wave);
 
 /* The first position of a step. */
 typedef struct sc_step {
@@ -96,6 +121,8 @@ typedef struct sc_gen {
 
 tw_kernel *tw_sc_build(tw_context *ctx, const int32_t *values, tw_target target, const char *name);
 
+/* index / k and the rest, for index >= 0. */
+void tw_sc_split(tw_builder *b, tw_value index, int k, tw_value *quotient, tw_value *rest);
 /* Places the lanes' loads (direct_wgrad_small_c_stage.c). */
 void tw_sc_place_items(sc_gen *g);
 /* Loads what a step needs. */
@@ -107,6 +134,11 @@ void tw_sc_store(sc_gen *g, tw_value buffer);
 void tw_sc_place_lanes(sc_gen *g);
 /* Where the wave's products begin: row and column of the unit. */
 void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column);
+/* Column of dW of a tile's column: its filter row, what is before it in that row, and whether it exists. */
+typedef struct sc_column {
+    tw_value row, in_row, exists;
+} sc_column;
+sc_column tw_sc_column(sc_gen *g, int tile, tw_value column);
 tw_value tw_sc_join(tw_builder *b, tw_value low, tw_value high);
 /* Moves the lanes' places by `elements`, to the other buffer. */
 void tw_sc_move_lanes(sc_gen *g, tw_value elements);

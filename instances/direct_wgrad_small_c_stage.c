@@ -14,7 +14,7 @@
 
 enum { FAR = -(1 << 30) }; /* bytes left of a row: no lane's element is inside, and nothing overflows */
 
-static void split(tw_builder *b, tw_value index, int k, tw_value *quotient, tw_value *rest) {
+void tw_sc_split(tw_builder *b, tw_value index, int k, tw_value *quotient, tw_value *rest) {
     *quotient = tw_emit_udiv(b, index, k);
     tw_value before = tw_emit_mul(b, *quotient, k);
     *rest = tw_sub(b, index, before);
@@ -22,32 +22,90 @@ static void split(tw_builder *b, tw_value index, int k, tw_value *quotient, tw_v
 
 static void finish_x_item(sc_gen *g, sc_item *item, tw_value vector) {
     tw_builder *b = g->b;
+    const sc_shape *z = &g->shape;
     const int vec = g->spec->vec_x;
     item->bytes = tw_emit_mul(b, vector, 2 * vec);
     item->offset = item->bytes;
     if (!g->spec->uniform_wave) item->offset = tw_emit_mad(b, item->bytes, item->row, g->row_bytes);
-    tw_value of_row = tw_emit_mul(b, item->row, g->shape.x_pitch * SC_CHUNK);
-    tw_value in_row = tw_emit_mul(b, vector, vec * SC_CHUNK);
+    tw_value of_row = tw_emit_mul(b, item->row, z->x_pitch * SC_CHUNK), in_plane = vector, plane;
+    if (vec == 1) tw_sc_split(b, vector, z->x_planes, &in_plane, &plane);
+    tw_value in_row = tw_emit_mul(b, in_plane, (vec == 1 ? 1 : vec / z->x_planes) * SC_CHUNK);
     item->place = tw_add(b, of_row, in_row);
+    if (vec > 1 || z->x_planes == 1) return;
+    plane = tw_emit_mul(b, plane, z->x_plane * SC_CHUNK);
+    item->place = tw_add(b, item->place, plane);
+}
+
+/* What lane `lane` of some wave has: a bit of each lane in a word for each wave. */
+static tw_value word_bit(sc_gen *g, const uint32_t *words, int waves, tw_value lane) {
+    tw_builder *b = g->b;
+    tw_value word = tw_i32(b, (int32_t)words[waves - 1]);
+    for (int wave = waves - 1; wave-- > 0;) {
+        if (words[wave] == words[wave + 1]) continue;
+        tw_value at = tw_wave_id(b), mine = tw_i32(b, (int32_t)words[wave]);
+        tw_value before = tw_emit_compare(b, TW_SLE, at, wave);
+        word = tw_select(b, before, mine, word);
+    }
+    word = tw_lshr(b, word, lane);
+    tw_value one = tw_i32(b, 1);
+    return tw_and(b, word, one);
+}
+
+/* Row and vector of the lanes of `waves` waves, the first of them wave `first` of those with items. */
+static void place_dealt(sc_gen *g, sc_item *item, int first, int waves, tw_value *vector) {
+    enum { FIELDS = 3, ROW = 0, VECTOR = 1, ACTIVE = 2, BITS = 16 };
+    tw_builder *b = g->b;
+    uint32_t words[FIELDS][BITS][SC_MAX_TABLE_WAVES] = {{{0}}};
+    tw_value fields[FIELDS] = {g->zero, g->zero, g->zero}, lane = tw_lane_id(b);
+    int most[FIELDS] = {0};
+    bool all = true;
+    for (int wave = 0; wave < waves; wave++) {
+        sc_staged items[SC_LANES];
+        tw_sc_deal(&g->shape, g->spec->vec_x, first + wave, items);
+        for (int l = 0; l < SC_LANES; l++) {
+            const int values[FIELDS] = {items[l].row, items[l].vector, items[l].exists};
+            all = all && items[l].exists;
+            for (int f = 0; f < FIELDS; f++) {
+                if (values[f] > most[f]) most[f] = values[f];
+                for (int bit = 0; bit < BITS; bit++)
+                    words[f][bit][wave] |= (uint32_t)(values[f] >> bit & 1) << l;
+            }
+        }
+    }
+    for (int f = 0; f < FIELDS; f++)
+        for (int bit = 0; most[f] >> bit; bit++) {
+            tw_value set = word_bit(g, words[f][bit], waves, lane);
+            set = tw_emit_mul(b, set, 1 << bit);
+            fields[f] = bit ? tw_or(b, fields[f], set) : set;
+        }
+    if (!g->spec->uniform_wave) item->row = fields[ROW];
+    *vector = fields[VECTOR];
+    if (!all) item->active = tw_emit_compare(b, TW_SGT, fields[ACTIVE], 0);
 }
 
 static void place_shared_item(sc_gen *g, int i) {
     tw_builder *b = g->b;
     sc_item *item = &g->x[i];
     const sc_shape *z = &g->shape;
-    const int first = i * z->threads, lanes = g->target.wave_size;
-    tw_value work_item = tw_workitem_id(b, 0), vector, rest, block, in_block;
-    tw_value index = tw_emit_add(b, work_item, first);
-    split(b, index, z->x_deal, &rest, &in_block);
-    split(b, rest, z->x_vectors, &block, &vector);
-    tw_value before = tw_emit_mul(b, block, z->x_deal);
-    item->row = tw_add(b, before, in_block);
-    const int whole_blocks = z->x_rows / z->x_deal * z->x_deal * z->x_vectors;
-    if (first + z->threads > whole_blocks) item->active = tw_emit_compare(b, TW_SLT, item->row, z->x_rows);
+    const int first = i * z->threads, lanes = g->target.wave_size, waves = z->x_waves - i * z->waves;
+    tw_value vector, rest, block, in_block;
+    if (z->x_deal) {
+        tw_value work_item = tw_workitem_id(b, 0);
+        tw_value index = tw_emit_add(b, work_item, first);
+        tw_sc_split(b, index, z->x_deal, &rest, &in_block);
+        tw_sc_split(b, rest, z->x_vectors, &block, &vector);
+        tw_value before = tw_emit_mul(b, block, z->x_deal);
+        item->row = tw_add(b, before, in_block);
+        const int whole_blocks = z->x_rows / z->x_deal * z->x_deal * z->x_vectors;
+        if (first + z->threads > whole_blocks)
+            item->active = tw_emit_compare(b, TW_SLT, item->row, z->x_rows);
+    } else {
+        place_dealt(g, item, i * z->waves, waves < z->waves ? waves : z->waves, &vector);
+    }
     /* Waves past the last item have nothing to load. */
     if (first + z->threads - lanes >= z->x_dealt) {
         tw_value wave = tw_wave_id(b);
-        item->exists = tw_emit_compare(b, TW_SLT, wave, (z->x_dealt - first + lanes - 1) / lanes);
+        item->exists = tw_emit_compare(b, TW_SLT, wave, waves);
     }
     finish_x_item(g, item, vector);
 }
@@ -55,15 +113,19 @@ static void place_shared_item(sc_gen *g, int i) {
 static void place_row_item(sc_gen *g, int i) {
     tw_builder *b = g->b;
     sc_item *item = &g->x[i];
-    const int lanes = g->target.wave_size, rounds = (g->shape.x_vectors + lanes - 1) / lanes;
+    const int lanes = g->target.wave_size, rounds = g->shape.x_waves;
     const int first_row = i / rounds * g->shape.waves, first_vector = i % rounds * lanes;
-    tw_value wave = tw_wave_id(b), lane = tw_lane_id(b);
+    tw_value wave = tw_wave_id(b), lane = tw_lane_id(b), vector;
     item->row = tw_emit_add(b, wave, first_row);
-    tw_value vector = tw_emit_add(b, lane, first_vector);
     if (first_row + g->shape.waves > g->shape.x_rows)
         item->exists = tw_emit_compare(b, TW_SLT, item->row, g->shape.x_rows);
-    if (first_vector + lanes > g->shape.x_vectors)
-        item->active = tw_emit_compare(b, TW_SLT, vector, g->shape.x_vectors);
+    if (g->shape.x_deal) {
+        vector = tw_emit_add(b, lane, first_vector);
+        if (first_vector + lanes > g->shape.x_vectors)
+            item->active = tw_emit_compare(b, TW_SLT, vector, g->shape.x_vectors);
+    } else {
+        place_dealt(g, item, i % rounds, 1, &vector);
+    }
     finish_x_item(g, item, vector);
 }
 
@@ -75,9 +137,9 @@ static void place_dy_item(sc_gen *g, int i) {
     const int pairs = g->shape.tile_k / SC_TILE;
     tw_value work_item = tw_workitem_id(b, 0), low, half, pair, high;
     tw_value index = tw_emit_add(b, work_item, i * g->shape.threads), rest;
-    split(b, index, together, &rest, &low);
-    split(b, rest, 2, &rest, &half);
-    split(b, rest, pairs, &high, &pair);
+    tw_sc_split(b, index, together, &rest, &low);
+    tw_sc_split(b, rest, 2, &rest, &half);
+    tw_sc_split(b, rest, pairs, &high, &pair);
     tw_value before = tw_emit_mul(b, high, together);
     tw_value column = tw_add(b, before, low);
     tw_value of_pair = tw_emit_mul(b, pair, SC_TILE), of_half = tw_emit_mul(b, half, 8);
@@ -142,8 +204,7 @@ static x_row place_row(sc_gen *g, const sc_step *step, tw_value row) {
 
 /* The same for the unit `across` units to the right. */
 static tw_value begin_of(sc_gen *g, const x_row *x, int across) {
-    return tw_emit_add(g->b, x->begin,
-                       across * g->shape.unit_columns * g->spec->stride * g->spec->channels * 2);
+    return tw_emit_add(g->b, x->begin, across * g->shape.unit_elements * 2);
 }
 
 static tw_value load_x(sc_gen *g, tw_value rsrc, tw_value voffset) {
@@ -298,7 +359,7 @@ static void store_x(sc_gen *g, int i, tw_value buffer) {
             chunk[unit] = g->spec->vec_x == 1 ? value : tw_vector_extract(b, value, (unsigned)v);
         }
         tw_value whole = tw_vector_build(b, chunk, SC_UNITS);
-        tw_value at = tw_emit_add(b, place, v * SC_CHUNK);
+        tw_value at = tw_emit_add(b, place, tw_sc_chunk(&g->shape, 0, v) * SC_CHUNK);
         tw_lds_store(b, whole, g->lds, at, 16);
     }
     end_if(g, item->active);
