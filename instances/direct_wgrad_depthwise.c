@@ -11,20 +11,12 @@
 #include "instances/wgrad_reference.h"
 #include "instances/wgrad_slab.h"
 
-static const tw_field spec_fields[] = {
-#define SPEC_INT   TW_FIELD_INT_ROW
-#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
-#include "instances/direct_wgrad_depthwise.def"
-};
-static const tw_field problem_fields[] = {
-#define PROBLEM_INT(name, min, max, default_value, doc) \
-    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
-#define PROBLEM_DTYPE(name, formats, default_value, doc) \
-    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
-#include "instances/direct_wgrad_depthwise.def"
-};
-TW_FIELD_TABLE_CHECK(tw_wgrad_depthwise_spec, spec_fields);
-TW_FIELD_TABLE_CHECK(tw_wgrad_depthwise_problem, problem_fields);
+#define FIELDS_FILE "instances/direct_wgrad_depthwise.def"
+#define FIELDS_OF   tw_wgrad_depthwise_spec
+#include "instances/spec_fields.inc"
+#define FIELDS_FILE "instances/direct_wgrad_depthwise.def"
+#define FIELDS_OF   tw_wgrad_depthwise_problem
+#include "instances/problem_fields.inc"
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 

@@ -7,12 +7,9 @@
 #include "instances/direct_wgrad_image_internal.h"
 #include "instances/family.h"
 
-static const tw_field spec_fields[] = {
-#define SPEC_INT   TW_FIELD_INT_ROW
-#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
-#include "instances/direct_wgrad_image.def"
-};
-TW_FIELD_TABLE_CHECK(tw_wgrad_image_spec, spec_fields);
+#define FIELDS_FILE "instances/direct_wgrad_image.def"
+#define FIELDS_OF   tw_wgrad_image_spec
+#include "instances/spec_fields.inc"
 
 enum { MAX_SLABS = 4096 }; /* that the reduction folds */
 

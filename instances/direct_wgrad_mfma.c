@@ -7,12 +7,9 @@
 #include "instances/direct_wgrad_mfma_internal.h"
 #include "instances/family.h"
 
-static const tw_field spec_fields[] = {
-#define SPEC_INT   TW_FIELD_INT_ROW
-#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
-#include "instances/direct_wgrad_mfma.def"
-};
-TW_FIELD_TABLE_CHECK(tw_wgrad_mfma_spec, spec_fields);
+#define FIELDS_FILE "instances/direct_wgrad_mfma.def"
+#define FIELDS_OF   tw_wgrad_mfma_spec
+#include "instances/spec_fields.inc"
 
 /* The atom 16x16xk of the format; NULL where the target has none. */
 static const tw_matrix_atom *find_atom(const tw_wgrad_mfma_spec *s, tw_target target) {

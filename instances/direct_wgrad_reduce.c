@@ -7,18 +7,12 @@
 #include "instances/exact_sum.h"
 #include "instances/wgrad_slab.h"
 
-static const tw_field spec_fields[] = {
-#define SPEC_INT   TW_FIELD_INT_ROW
-#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
-#include "instances/direct_wgrad_reduce.def"
-};
-static const tw_field problem_fields[] = {
-#define PROBLEM_INT(name, min, max, default_value, doc) \
-    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
-#include "instances/direct_wgrad_reduce.def"
-};
-TW_FIELD_TABLE_CHECK(tw_wgrad_reduce_spec, spec_fields);
-TW_FIELD_TABLE_CHECK(tw_wgrad_reduce_problem, problem_fields);
+#define FIELDS_FILE "instances/direct_wgrad_reduce.def"
+#define FIELDS_OF   tw_wgrad_reduce_spec
+#include "instances/spec_fields.inc"
+#define FIELDS_FILE "instances/direct_wgrad_reduce.def"
+#define FIELDS_OF   tw_wgrad_reduce_problem
+#include "instances/problem_fields.inc"
 
 static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag) {
     (void)target;

@@ -7,21 +7,13 @@
 #include "instances/direct_wgrad_small_c_internal.h"
 #include "instances/family.h"
 
-static const tw_field spec_fields[] = {
-#define SPEC_INT   TW_FIELD_INT_ROW
-#define SPEC_DTYPE TW_FIELD_DTYPE_ROW
-#include "instances/direct_wgrad_small_c.def"
-};
-static const tw_field problem_fields[] = {
-#define PROBLEM_INT(name, min, max, default_value, doc) \
-    TW_FIELD_INT_ROW(name, NULL, min, max, default_value, doc)
-#define PROBLEM_DTYPE(name, formats, default_value, doc) \
-    TW_FIELD_DTYPE_ROW(name, NULL, formats, default_value, doc)
+#define FIELDS_FILE "instances/direct_wgrad_small_c.def"
+#define FIELDS_OF   tw_wgrad_small_c_spec
+#include "instances/spec_fields.inc"
 #define PROBLEM_CHANNELS 3
-#include "instances/wgrad_problem.def"
-};
-TW_FIELD_TABLE_CHECK(tw_wgrad_small_c_spec, spec_fields);
-TW_FIELD_TABLE_CHECK(tw_wgrad_problem, problem_fields);
+#define FIELDS_FILE      "instances/wgrad_problem.def"
+#define FIELDS_OF        tw_wgrad_problem
+#include "instances/problem_fields.inc"
 
 enum { MAX_SLABS = 4096 /* that the reduction folds */ };
 
