@@ -1,5 +1,6 @@
 #include "tests/emu/harness.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,16 @@ tw_status harness_try(harness *h, const char *kernel, tw_dim3 grid, tw_dim3 bloc
 void harness_run(harness *h, const char *kernel, unsigned grid, unsigned block, const harness_arg *args,
                  size_t count) {
     must(h, harness_try(h, kernel, (tw_dim3){grid, 1, 1}, (tw_dim3){block, 1, 1}, 0, args, count), kernel);
+}
+
+double harness_stochastic(tw_float_format format, double d, uint32_t random) {
+    const tw_float_info *info = tw_float_format_info(format);
+    int lost = 23 - (int)info->mantissa_bits, exponent = 1 - (int)info->bias;
+    if (!isfinite(d)) return d;
+    if (d != 0 && ilogb(d) > exponent) exponent = ilogb(d);
+    int step = exponent - (int)info->mantissa_bits;
+    double steps = trunc(ldexp(fabs(d), lost - step)) + (double)(random >> (32 - lost));
+    return copysign(ldexp(trunc(ldexp(steps, -lost)), step), d);
 }
 
 uint32_t harness_random(uint32_t *state) {

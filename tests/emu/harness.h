@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include "run/emu/emu.h"
+#include "support/float_formats.h"
 
 typedef struct harness {
     const char *target, *level;
@@ -75,6 +76,11 @@ void harness_silent(harness *h, tw_status status);
 int harness_main(const harness_case *cases, size_t count);
 /* The same for the targets whose names begin so. */
 int harness_main_on(const char *targets, const harness_case *cases, size_t count);
+
+/* `d`, a float, as stochastic rounding to `format` leaves it before overflows count. In steps of the result,
+ * however small that is: the leading random bits stand below the point, as many as a float has below the
+ * mantissa of the format, and what is below these is cut off. */
+double harness_stochastic(tw_float_format format, double d, uint32_t random);
 
 /* A stream of test data that is the same everywhere. */
 uint32_t harness_random(uint32_t *state);

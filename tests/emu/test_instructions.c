@@ -240,13 +240,11 @@ static uint32_t narrow_bits(tw_float_format f, uint32_t a) {
 static uint32_t narrow_half(tw_float_format f, uint32_t a) {
     return (uint32_t)tw_float_convert(TW_FLOAT_F16, a & 0xffff, f, TW_ROUND_NEAREST_EVEN, TW_OVERFLOW_IEEE);
 }
-/* The random bits stand below the mantissa bits that stay; what is below these is cut off. */
 static uint32_t random_bits(tw_float_format f, uint32_t a, uint32_t random) {
-    unsigned lost = 23u - tw_float_format_info(f)->mantissa_bits;
-    uint64_t sum = a + (uint64_t)(random >> (32 - lost));
-    uint32_t bits = (a & ~SIGN) >= 0x7f800000u ? a : (uint32_t)sum;
-    if (bits != a && is_nan32(bits)) bits &= 0xff800000u; /* a carry past the largest */
-    return (uint32_t)tw_float_convert(TW_FLOAT_F32, bits, f, TW_ROUND_TOWARD_ZERO, TW_OVERFLOW_IEEE);
+    double d = harness_stochastic(f, number(a), random);
+    if (isnan(d)) return narrow_bits(f, a);
+    return (uint32_t)tw_float_convert(TW_FLOAT_F64, tw_f64_bits(d), f, TW_ROUND_NEAREST_EVEN,
+                                      TW_OVERFLOW_IEEE);
 }
 /* A NaN of C comes out quiet; any other gives +NaN. */
 static uint32_t dot_bits(tw_float_format fa, tw_float_format fb, uint32_t a, uint32_t b, uint32_t c) {

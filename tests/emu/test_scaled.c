@@ -68,12 +68,8 @@ static double value_of(unsigned format, uint32_t bits) {
 }
 static uint32_t bits_of(unsigned format, double v, const uint32_t *random) {
     if (format >= FP6) return mini_bits(format, v, random);
-    if (random && isfinite(v)) { /* a carry out of the bits that are lost */
-        unsigned lost = 23 - tw_float_format_info(known(format))->mantissa_bits;
-        v = tw_float_to_f64(TW_FLOAT_F32, tw_f32_bits((float)v) + (*random >> (32 - lost)));
-    }
-    return (uint32_t)tw_float_convert(TW_FLOAT_F64, tw_f64_bits(v), known(format),
-                                      random ? TW_ROUND_TOWARD_ZERO : TW_ROUND_NEAREST_EVEN,
+    if (random) v = harness_stochastic(known(format), v, *random);
+    return (uint32_t)tw_float_convert(TW_FLOAT_F64, tw_f64_bits(v), known(format), TW_ROUND_NEAREST_EVEN,
                                       TW_OVERFLOW_IEEE);
 }
 
