@@ -181,52 +181,59 @@ LM double max_number64(double a, double b) {
     r = a != a ? b : r;
     return r != r ? quiet64(a != a ? a : b) : r;
 }
-/* Up to gfx11: in IEEE mode a signalling NaN wins, made quiet. */
+LM uint32_t quiet_half(uint32_t h) { return (h & 0x7fffu) > 0x7c00u ? h | 0x200u : h; }
+
+/* Up to gfx11: in IEEE mode a signalling NaN wins, made quiet; else what stands beside a NaN, as it is. */
 LM float min_ieee(float a, float b, uint32_t mode) {
-    float r = min_number(a, b);
+    float r = is_nan(a) ? b : min_number(a, b);
     r = (mode & 1) && is_signalling(b) ? quiet(b) : r;
     return (mode & 1) && is_signalling(a) ? quiet(a) : r;
 }
 LM float max_ieee(float a, float b, uint32_t mode) {
-    float r = max_number(a, b);
+    float r = is_nan(a) ? b : max_number(a, b);
     r = (mode & 1) && is_signalling(b) ? quiet(b) : r;
     return (mode & 1) && is_signalling(a) ? quiet(a) : r;
 }
 LM double min_ieee64(double a, double b, uint32_t mode) {
-    double r = min_number64(a, b);
+    double r = a != a ? b : min_number64(a, b);
     r = (mode & 1) && is_signalling64(b) ? quiet64(b) : r;
     return (mode & 1) && is_signalling64(a) ? quiet64(a) : r;
 }
 LM double max_ieee64(double a, double b, uint32_t mode) {
-    double r = max_number64(a, b);
+    double r = a != a ? b : max_number64(a, b);
     r = (mode & 1) && is_signalling64(b) ? quiet64(b) : r;
     return (mode & 1) && is_signalling64(a) ? quiet64(a) : r;
 }
-/* IEEE 754-2019 minimum and maximum: a NaN wins. */
-LM float minimum(float a, float b) {
-    float r = min_number(a, b);
-    r = is_nan(b) ? quiet(b) : r;
-    return is_nan(a) ? quiet(a) : r;
+/* IEEE 754-2019 minimum and maximum: a NaN wins, a signalling one over a quiet one. */
+LM float nan_or(float a, float b, float number) {
+    float r = is_nan(b) ? quiet(b) : number;
+    return is_nan(a) && (is_signalling(a) || !is_signalling(b)) ? quiet(a) : r;
 }
-LM float maximum(float a, float b) {
-    float r = max_number(a, b);
-    r = is_nan(b) ? quiet(b) : r;
-    return is_nan(a) ? quiet(a) : r;
+LM double nan_or64(double a, double b, double number) {
+    double r = b != b ? quiet64(b) : number;
+    return a != a && (is_signalling64(a) || !is_signalling64(b)) ? quiet64(a) : r;
 }
-LM double minimum64(double a, double b) {
-    double r = min_number64(a, b);
-    r = b != b ? quiet64(b) : r;
-    return a != a ? quiet64(a) : r;
-}
-LM double maximum64(double a, double b) {
-    double r = max_number64(a, b);
-    r = b != b ? quiet64(b) : r;
-    return a != a ? quiet64(a) : r;
-}
+LM float minimum(float a, float b) { return nan_or(a, b, min_number(a, b)); }
+LM float maximum(float a, float b) { return nan_or(a, b, max_number(a, b)); }
+LM double minimum64(double a, double b) { return nan_or64(a, b, min_number64(a, b)); }
+LM double maximum64(double a, double b) { return nan_or64(a, b, max_number64(a, b)); }
 LM float med3(float a, float b, float c) {
     float most = max_number(max_number(a, b), c);
     float r = most == a ? max_number(b, c) : most == b ? max_number(a, c) : max_number(a, b);
     return is_nan(a) || is_nan(b) || is_nan(c) ? min_number(min_number(a, b), c) : r;
+}
+LM float med3_ieee(float a, float b, float c, uint32_t mode) {
+    return is_nan(a) || is_nan(b) || is_nan(c) ? min_ieee(min_ieee(a, b, mode), c, mode) : med3(a, b, c);
+}
+
+/* A zero times anything, a NaN too, is +0. */
+LM float fma_dx9_zero(float a, float b, float c) {
+    bool zero = a == 0 || b == 0;
+    float r = zero ? 0.0f + c : __builtin_fmaf(a, b, c);
+    float nan = is_nan(c) ? quiet(c) : as_f32(0x7fc00000u);
+    nan = is_nan(b) && !zero ? quiet(b) : nan;
+    nan = is_nan(a) && !zero ? quiet(a) : nan;
+    return is_nan(r) ? nan : r;
 }
 
 LM int32_t imin(int32_t a, int32_t b) { return a < b ? a : b; }
@@ -246,6 +253,12 @@ LM uint32_t clamp_u16(int32_t v) { return v < 0 ? 0 : v > 65535 ? 65535 : (uint3
 LM uint32_t clamped_mad_u16(uint32_t a, uint32_t b, uint32_t c) {
     uint64_t v = (uint64_t)a * b + c;
     return v > 0xffff ? 0xffff : (uint32_t)v;
+}
+
+/* Whether a + b, as long as it is, is negative. */
+LM bool negative_sum(int64_t a, int64_t b) {
+    int64_t sum = (int64_t)((uint64_t)a + (uint64_t)b);
+    return (a < 0) == (b < 0) ? a < 0 : sum < 0;
 }
 
 /* ---- bits ---- */
@@ -340,12 +353,12 @@ LM uint32_t f32_to_i16(float f) {
 }
 LM uint32_t f32_to_u16(float f) { return !(f > 0) ? 0 : f >= 65535.0f ? 0xffffu : (uint32_t)f; }
 LM uint32_t norm_i16(float f) {
-    float c = f != f ? 0 : f < -1 ? -1 : f > 1 ? 1 : f;
-    return (uint16_t)(int16_t)__builtin_rintf(c * 32767.0f);
+    double c = f != f ? 0 : f < -1 ? -1 : f > 1 ? 1 : f; /* the product is exact */
+    return (uint16_t)(int16_t)__builtin_rint(c * 32767.0);
 }
 LM uint32_t norm_u16(float f) {
-    float c = f != f ? 0 : f < 0 ? 0 : f > 1 ? 1 : f;
-    return (uint16_t)(int32_t)__builtin_rintf(c * 65535.0f);
+    double c = f != f ? 0 : f < 0 ? 0 : f > 1 ? 1 : f;
+    return (uint16_t)(int32_t)__builtin_rint(c * 65535.0);
 }
 LM uint32_t f32_to_u8(float f) {
     float r = __builtin_rintf(f);

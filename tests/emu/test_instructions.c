@@ -64,28 +64,52 @@ static uint32_t clamp32(uint32_t a) {
     double d = number(a);
     return !(d > 0) ? 0 : d > 1 ? ONE : a; /* a NaN becomes 0 */
 }
-static uint32_t nan_wins(uint32_t a, uint32_t b) {
-    return is_nan32(a) ? a | 0x400000 : is_nan32(b) ? b | 0x400000 : 0;
+static bool is_signalling(uint32_t a) { return is_nan32(a) && !(a & 0x400000); }
+/* Signalling NaNs before quiet ones, then the first. */
+static uint32_t winning_nan(uint32_t a, uint32_t b) {
+    if (is_signalling(a) || is_signalling(b)) return (is_signalling(a) ? a : b) | 0x400000;
+    return is_nan32(a) ? a : is_nan32(b) ? b : 0;
 }
-/* Of two NaNs the first; in IEEE mode a signalling NaN beats a number. */
 static uint32_t minmax32(uint32_t a, uint32_t b, bool largest, bool ieee) {
-    bool signalling_a = is_nan32(a) && !(a & 0x400000), signalling_b = is_nan32(b) && !(b & 0x400000);
-    if (ieee && signalling_a) return a | 0x400000;
-    if (ieee && signalling_b) return b | 0x400000;
+    (void)ieee;
     if (is_nan32(a)) return is_nan32(b) ? a | 0x400000 : b;
     if (is_nan32(b)) return a;
     /* As integers that are ordered like the floats, -0 before +0. */
     int64_t x = a & SIGN ? -(int64_t)(a & ~SIGN) - 1 : a, y = b & SIGN ? -(int64_t)(b & ~SIGN) - 1 : b;
     return (x < y) != largest ? a : b;
 }
-static uint32_t middle32(uint32_t a, uint32_t b, uint32_t c) {
-    if (is_nan32(a) || is_nan32(b) || is_nan32(c))
-        return minmax32(minmax32(a, b, false, false), c, false, false);
+/* Up to gfx11: in IEEE mode a signalling NaN beats a number. Otherwise whatever stands beside a NaN. */
+static uint32_t minmax_ieee32(uint32_t a, uint32_t b, bool largest, bool ieee) {
+    if (ieee && is_signalling(a)) return a | 0x400000;
+    if (ieee && is_signalling(b)) return b | 0x400000;
+    return is_nan32(a) ? b : is_nan32(b) ? a : minmax32(a, b, largest, false);
+}
+static uint32_t middle32(uint32_t a, uint32_t b, uint32_t c, uint32_t (*pick)(uint32_t, uint32_t, bool, bool),
+                         bool ieee) {
+    if (is_nan32(a) || is_nan32(b) || is_nan32(c)) return pick(pick(a, b, false, ieee), c, false, ieee);
     /* By equality of numbers, as the ISA manuals and LLVM's folding have it: of two zeros the later one
      * counts. */
     double most = fmax(fmax(number(a), number(b)), number(c));
     return number(a) == most ? minmax32(b, c, true, false)
                              : minmax32(a, number(b) == most ? c : b, true, false);
+}
+/* Bit 64 of the sum: its sign, however large it is. */
+static uint32_t negative_sum(uint32_t a, uint32_t b, uint64_t c) {
+    int64_t product = (int64_t)(int32_t)a * (int32_t)b, sum;
+    return __builtin_add_overflow(product, (int64_t)c, &sum) ? (int64_t)c < 0 : sum < 0;
+}
+static double half_number(uint32_t a) { return tw_f16_to_f32((uint16_t)a); }
+static uint32_t norm_of(double d, double low, double units) {
+    d = isnan(d) ? 0 : d < low ? low : d > 1 ? 1 : d;
+    return (uint16_t)(int32_t)nearbyint(d * units);
+}
+static uint32_t quiet_half(uint32_t a) { return (a & 0x7fff) > 0x7c00 ? (a & 0xffff) | 0x200 : a & 0xffff; }
+static uint32_t flushed32(uint32_t a) { return a & 0x7f800000u ? a : a & SIGN; }
+/* The product of a zero is +0; denormals count as zeros, everywhere. */
+static uint32_t dx9_fma(uint32_t a, uint32_t b, uint32_t c) {
+    a = flushed32(a), b = flushed32(b), c = flushed32(c);
+    if (!(a & ~SIGN) || !(b & ~SIGN)) return f32(0, 0, c);
+    return flushed32(f32(a, b, c));
 }
 static uint32_t rounded32(uint32_t a, double (*round)(double)) {
     if (is_nan32(a)) return a | 0x400000;
@@ -369,11 +393,11 @@ static tw_code_object *assemble(const char *target, unsigned bit, bool wave64) {
 enum { ITEMS = 64, ROUNDS = 6 };
 
 static uint64_t pick(uint32_t *seed) {
-    static const uint32_t EDGES[] = {0,           SIGN,        1,           0xffffffffu, 0x7fffffffu,
-                                     0x7f800000u, 0xff800000u, 0x7fc00001u, 0x7f800001u, 0xffc12345u,
-                                     0x00800000u, 0x007fffffu, 0x3f800000u, 0xbf800000u, 0x7f7fffffu,
-                                     0x3c003c00u, 0x7c00fc00u, 0x7e017c01u, 0x040003ffu, 0x4f000000u,
-                                     0xcf000000u, 0x4b000001u, 31,          0x33800001u};
+    static const uint32_t EDGES[] = {
+        0,           0x00400001u, 0x80200003u, SIGN,        1,           0xffffffffu, 0x7fffffffu,
+        0x7f800000u, 0xff800000u, 0x7fc00001u, 0x7f800001u, 0xffc12345u, 0x00800000u, 0x007fffffu,
+        0x3f800000u, 0xbf800000u, 0x7f7fffffu, 0x3c003c00u, 0x7c00fc00u, 0x7e017c01u, 0x040003ffu,
+        0x4f000000u, 0xcf000000u, 0x4b000001u, 31,          0x33800001u};
     uint32_t r = harness_random(seed), v = harness_random(seed);
     if (r % 3 == 0) return EDGES[r / 3 % (sizeof EDGES / sizeof EDGES[0])];
     if (r % 3 == 1) v = 0x3f000000u + (v & 0x81ffffffu); /* floats that meet each other */
