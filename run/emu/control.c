@@ -133,7 +133,7 @@ void tw_emu_mode_changed(tw_emu_wave *w) {
     w->lane_mode = (ieee ? EMU_MODE_IEEE : 0) | (clamp ? EMU_MODE_DX10_CLAMP : 0) |
                    (w->mode >> 23 & 1 ? EMU_MODE_FP16_OVFL : 0) |
                    (tw_arch_get(w->launch->target.arch)->fp8 == TW_FP8_FNUZ ? EMU_MODE_FNUZ : 0);
-    w->slow_float = (w->mode & 0xff) != 0xf0;
+    w->slow_float = (w->mode & 0xff) != 0xf0 || w->lane_mode & EMU_MODE_FP16_OVFL;
 }
 
 static uint32_t read_hwreg(tw_emu_wave *w, emu_hwreg id) {

@@ -92,18 +92,29 @@ static uint64_t flushed(const tw_emu_wave *w, const emu_row *row, emu_type type,
     return v & 0x7c00u ? v : v & 0x8000u;
 }
 
+/* Under FP16_OVFL: whether `r` is an infinity that neither a source nor a division by zero made. */
+static bool overflows(const tw_emu_wave *w, const emu_row *row, const uint64_t v[3], uint64_t r) {
+    if (!(w->lane_mode & EMU_MODE_FP16_OVFL) || row->dst != T_F16 || (r & 0x7fff) != 0x7c00) return false;
+    bool infinite = row->src[1] == T_NONE && row->src[0] == T_F16 && !(v[0] & 0x7fff);
+    for (unsigned k = 0; k < 3; k++)
+        infinite |= (row->src[k] == T_F16 && (v[k] & 0x7fff) == 0x7c00) ||
+                    (row->src[k] == T_F32 && (v[k] & 0x7fffffff) == 0x7f800000);
+    return !infinite;
+}
+
 static uint64_t call(const tw_emu_wave *w, const emu_inst *i, const uint64_t in[3], unsigned *scc) {
     const emu_row *row = i->row;
     if (!(row->flags & EMU_ROW_MODES) || (!w->slow_float && !(row->flags & EMU_ROW_FLUSH)))
         return i->fn.scalar(in[0], in[1], in[2], scc);
     uint64_t v[3];
     for (unsigned k = 0; k < 3; k++)
-        v[k] = flushed(w, row, (emu_type)row->src[k], in[k], 2);
+        v[k] = flushed(w, row, (emu_type)row->src[k], in[k], EMU_DENORM_IN);
     int direction = host_direction(row->dst == T_F32 ? w->mode : w->mode >> 2);
     if (direction != FE_TONEAREST) fesetround(direction);
     uint64_t r = i->fn.scalar(v[0], v[1], v[2], scc);
     if (direction != FE_TONEAREST) fesetround(FE_TONEAREST);
-    return flushed(w, row, (emu_type)row->dst, r, 1);
+    if (overflows(w, row, v, r)) r--;
+    return flushed(w, row, (emu_type)row->dst, r, EMU_DENORM_OUT);
 }
 
 static uint64_t fill(unsigned trial, unsigned k) {

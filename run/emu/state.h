@@ -222,6 +222,9 @@ typedef enum emu_wave_state {
 /* Bits of emu_wave.mode as the lane functions get them. */
 enum { EMU_MODE_IEEE = 1, EMU_MODE_DX10_CLAMP = 2, EMU_MODE_FP16_OVFL = 4, EMU_MODE_FNUZ = 8 /* fp8 */ };
 
+/* Bits of a denormal mode: denormals count as sources, as results. */
+enum { EMU_DENORM_IN = 1, EMU_DENORM_OUT = 2 };
+
 struct tw_emu_wave {
     const emu_inst *pc; /* the next instruction */
     uint32_t *v[2];     /* VGPRs (behind them AGPRs) of lanes 0..31 and 32..63, 32 words a register */
@@ -233,7 +236,7 @@ struct tw_emu_wave {
     unsigned scc, scc_unknown;
     uint32_t lane_mode; /* EMU_MODE_* */
     uint32_t mode;      /* the MODE register */
-    bool slow_float;    /* a rounding or denormal mode that lane functions do not have built in */
+    bool slow_float;    /* a mode that lane functions do not have built in */
     uint8_t halves;     /* 1 or 2 */
     uint8_t state;      /* emu_wave_state */
     bool shadow;        /* unknown bits are tracked */

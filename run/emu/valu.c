@@ -172,37 +172,97 @@ void tw_emu_fix_nans(const emu_inst *i, uint32_t *d, const emu_block_sources *sr
     }
 }
 
-static float output_modified(float f, const emu_inst *i, bool nan_to_zero) {
-    if (i->omod) f *= i->omod == 1 ? 2.0f : i->omod == 2 ? 4.0f : 0.5f;
-    if (!(i->flags & EMU_I_CLAMP)) return f;
-    if (f != f) return nan_to_zero ? 0 : f;
+/* ---- overflows of halves ---- */
+
+static bool infinite_half(uint32_t h) { return (h & 0x7fff) == 0x7c00; }
+
+/* Whether an infinity came in, or is what a zero gives (of its reciprocal, its logarithm). */
+static bool infinite_source(const emu_inst *i, const emu_block_sources *src, unsigned l, unsigned part) {
+    bool packed = i->row->dst == T_PF16, any = false;
+    for (unsigned k = 0; k < i->sources; k++) {
+        uint32_t v = src->s[k][l];
+        switch ((emu_type)i->row->src[k]) {
+        case T_F16: any |= infinite_half(v) || (i->sources == 1 && !(v & 0x7fff)); break;
+        case T_PF16:
+            any |= packed ? infinite_half(v >> (16 * part)) : infinite_half(v) || infinite_half(v >> 16);
+            break;
+        case T_F32:
+        case T_MIX: any |= (v & 0x7fffffff) == 0x7f800000; break;
+        default: break;
+        }
+    }
+    return any;
+}
+
+/* FP16_OVFL: the largest number in place of the infinity of an overflow. */
+static void limit_halves(const emu_inst *i, uint32_t *d, const emu_block_sources *src) {
+    unsigned parts = i->row->dst == T_PF16 ? 2 : 1;
+    for (unsigned l = 0; l < EMU_LANES; l++) {
+        for (unsigned part = 0; part < parts; part++) {
+            if (infinite_half(d[l] >> (16 * part)) && !infinite_source(i, src, l, part))
+                d[l] -= 1u << (16 * part);
+        }
+    }
+}
+
+/* ---- output modifier and clamp ---- */
+
+/* Up to gfx11 the output modifier has no say in IEEE mode, nor where results may be denormals. */
+static unsigned output_modifier(const tw_emu_wave *w, const emu_inst *i) {
+    if (!i->omod || w->launch->isa >= TW_ISA_GFX12) return i->omod;
+    emu_type type = (emu_type)i->row->dst;
+    bool flushed = type == T_F32 && i->row->flags & EMU_ROW_FLUSH;
+    bool denormals = !flushed && denormal_mode(w, type) & EMU_DENORM_OUT;
+    return denormals || w->mode >> 9 & 1 ? 0 : i->omod;
+}
+
+typedef struct output_change {
+    unsigned omod;
+    bool clamp, nan_to_zero, limit; /* `limit`: FP16_OVFL */
+} output_change;
+
+/* What is smaller than the `smallest` normal number counts as +0, what the modifier makes smaller as a zero
+ * of its sign. */
+static double output_modified(const output_change *c, double f, double smallest) {
+    if (c->omod) {
+        if (__builtin_fabs(f) < smallest) f = 0;
+        f *= c->omod == 1 ? 2.0 : c->omod == 2 ? 4.0 : 0.5;
+        if (__builtin_fabs(f) < smallest) f = __builtin_copysign(0, f);
+    }
+    if (!c->clamp) return f;
+    if (f != f) return c->nan_to_zero ? 0 : f;
     return f > 1 ? 1 : f > 0 ? f : 0;
 }
 
-/* Output modifier and clamp of float results. */
-static void modify_result(const tw_emu_wave *w, const emu_inst *i, uint32_t *d) {
-    bool zero = w->lane_mode & EMU_MODE_DX10_CLAMP;
+static uint32_t modified_f32(const output_change *c, uint32_t v) {
+    return f32_bits((float)output_modified(c, (double)as_f32(v), 0x1p-126));
+}
+static uint32_t modified_f16(const output_change *c, uint32_t v) {
+    uint32_t r = f32_to_half_nearest((float)output_modified(c, (double)half_to_f32(v & 0xffff), 0x1p-14));
+    return c->limit && infinite_half(r) && !infinite_half(v) ? r - 1 : r;
+}
+static uint32_t modified_bf16(const output_change *c, uint32_t v) {
+    return f32_to_bf16_nearest((float)output_modified(c, (double)bf16_to_f32(v & 0xffff), 0x1p-126));
+}
+
+static void modify_result(const tw_emu_wave *w, const emu_inst *i, unsigned omod, uint32_t *d) {
+    const output_change c = {.omod = omod,
+                             .clamp = i->flags & EMU_I_CLAMP,
+                             .nan_to_zero = w->lane_mode & EMU_MODE_DX10_CLAMP,
+                             .limit = w->lane_mode & EMU_MODE_FP16_OVFL};
     for (unsigned l = 0; l < EMU_LANES; l++) {
         switch ((emu_type)i->row->dst) {
-        case T_F32: d[l] = f32_bits(output_modified(as_f32(d[l]), i, zero)); break;
+        case T_F32: d[l] = modified_f32(&c, d[l]); break;
         case T_PF32:
-            d[l] = f32_bits(output_modified(as_f32(d[l]), i, zero));
-            d[l + EMU_LANES] = f32_bits(output_modified(as_f32(d[l + EMU_LANES]), i, zero));
+            d[l] = modified_f32(&c, d[l]);
+            d[l + EMU_LANES] = modified_f32(&c, d[l + EMU_LANES]);
             break;
-        case T_F16: d[l] = f32_to_half_nearest(output_modified(half_to_f32(d[l] & 0xffff), i, zero)); break;
-        case T_PF16:
-            d[l] = f32_to_half_nearest(output_modified(half_to_f32(d[l] & 0xffff), i, zero)) |
-                   f32_to_half_nearest(output_modified(half_to_f32(d[l] >> 16), i, zero)) << 16;
-            break;
-        case T_BF16: d[l] = f32_to_bf16_nearest(output_modified(bf16_to_f32(d[l] & 0xffff), i, zero)); break;
-        case T_PBF16:
-            d[l] = f32_to_bf16_nearest(output_modified(bf16_to_f32(d[l] & 0xffff), i, zero)) |
-                   f32_to_bf16_nearest(output_modified(bf16_to_f32(d[l] >> 16), i, zero)) << 16;
-            break;
+        case T_F16: d[l] = modified_f16(&c, d[l]); break;
+        case T_PF16: d[l] = modified_f16(&c, d[l]) | modified_f16(&c, d[l] >> 16) << 16; break;
+        case T_BF16: d[l] = modified_bf16(&c, d[l]); break;
+        case T_PBF16: d[l] = modified_bf16(&c, d[l]) | modified_bf16(&c, d[l] >> 16) << 16; break;
         case T_F64: {
-            double f = as_f64(d[l] | (uint64_t)d[l + EMU_LANES] << 32);
-            if (i->omod) f *= i->omod == 1 ? 2.0 : i->omod == 2 ? 4.0 : 0.5;
-            if (i->flags & EMU_I_CLAMP) f = f != f ? (zero ? 0 : f) : f > 1 ? 1 : f > 0 ? f : 0;
+            double f = output_modified(&c, as_f64(d[l] | (uint64_t)d[l + EMU_LANES] << 32), 0x1p-1022);
             d[l] = (uint32_t)f64_bits(f);
             d[l + EMU_LANES] = (uint32_t)(f64_bits(f) >> 32);
             break;
@@ -219,7 +279,7 @@ static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const emu_bloc
     const emu_row *row = i->row;
     if (row->flags & (EMU_ROW_MODES | EMU_ROW_FLUSH) && (w->slow_float || row->flags & EMU_ROW_FLUSH)) {
         for (unsigned k = 0; k < i->sources; k++) {
-            if (!flushes(w, i, (emu_type)row->src[k], 2)) continue;
+            if (!flushes(w, i, (emu_type)row->src[k], EMU_DENORM_IN)) continue;
             memcpy(room[k], in.s[k], i->s[k].words * EMU_LANES * sizeof(uint32_t));
             flush_block(room[k], (emu_type)row->src[k]);
             in.s[k] = room[k];
@@ -231,9 +291,12 @@ static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const emu_bloc
     else
         result = i->fn.lane(d, in.s[0], in.s[1], in.s[2], in.mask);
     if (row->flags & EMU_ROW_FLOAT && result) tw_emu_fix_nans(i, d, &in);
-    if (i->omod || i->flags & EMU_I_CLAMP) modify_result(w, i, d);
+    if (w->lane_mode & EMU_MODE_FP16_OVFL && (row->dst == T_F16 || row->dst == T_PF16))
+        limit_halves(i, d, &in);
+    unsigned omod = output_modifier(w, i);
+    if (omod || i->flags & EMU_I_CLAMP) modify_result(w, i, omod, d);
     if (row->flags & (EMU_ROW_MODES | EMU_ROW_FLUSH) && (w->slow_float || row->flags & EMU_ROW_FLUSH) &&
-        flushes(w, i, (emu_type)row->dst, 1))
+        flushes(w, i, (emu_type)row->dst, EMU_DENORM_OUT))
         flush_block(d, (emu_type)row->dst);
     return result;
 }

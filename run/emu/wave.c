@@ -160,7 +160,7 @@ void tw_emu_wave_start(tw_emu_wave *w, emu_group *group, uint32_t index) {
                (launch->isa == TW_ISA_GFX1250 ? EMU_PRIVATE_APERTURE_GFX1250 : launch->scratch->address) +
                    w->scratch_offset);
 
-    w->mode = launch->rsrc1 >> 12 & 0xff;
+    w->mode = (launch->rsrc1 >> 12 & 0xff) | (launch->rsrc1 >> 26 & 1) << 23;
     if (launch->isa < TW_ISA_GFX12)
         w->mode |= (launch->rsrc1 >> 21 & 1) << 8 | (launch->rsrc1 >> 23 & 1) << 9;
     tw_emu_mode_changed(w);

@@ -103,13 +103,45 @@ static uint32_t norm_of(double d, double low, double units) {
     d = isnan(d) ? 0 : d < low ? low : d > 1 ? 1 : d;
     return (uint16_t)(int32_t)nearbyint(d * units);
 }
+static uint32_t quieted(uint32_t a) { return is_nan32(a) ? a | 0x400000 : a; }
+static uint64_t quieted64(uint64_t a) { return isnan(tw_f64_of_bits(a)) ? a | 0x8000000000000u : a; }
 static uint32_t quiet_half(uint32_t a) { return (a & 0x7fff) > 0x7c00 ? (a & 0xffff) | 0x200 : a & 0xffff; }
 static uint32_t flushed32(uint32_t a) { return a & 0x7f800000u ? a : a & SIGN; }
+static uint64_t flushed64(uint64_t a) { return a & 0x7ff0000000000000u ? a : a & SIGN64; }
+static uint64_t doubled64(uint64_t a) {
+    return isnan(tw_f64_of_bits(a)) ? quieted64(a) : tw_f64_bits(2 * tw_f64_of_bits(a));
+}
 /* The product of a zero is +0; denormals count as zeros, everywhere. */
 static uint32_t dx9_fma(uint32_t a, uint32_t b, uint32_t c) {
     a = flushed32(a), b = flushed32(b), c = flushed32(c);
     if (!(a & ~SIGN) || !(b & ~SIGN)) return f32(0, 0, c);
     return flushed32(f32(a, b, c));
+}
+/* What is no normal number becomes +0; what the factor makes too small keeps its sign. */
+static uint64_t output_scaled64(uint64_t a, int by) {
+    double d = tw_f64_of_bits(a);
+    if (isnan(d)) return quieted64(a);
+    if (fabs(d) < 0x1p-1022) return 0;
+    d = ldexp(d, by);
+    return tw_f64_bits(fabs(d) < 0x1p-1022 ? copysign(0, d) : d);
+}
+static uint32_t output_scaled(uint32_t a, int by) {
+    double d = number(a);
+    if (isnan(d)) return quieted(a);
+    if (fabs(d) < 0x1p-126) return 0;
+    d = ldexp(d, by);
+    return (uint32_t)tw_float_from_f64(TW_FLOAT_F32, fabs(d) < 0x1p-126 ? copysign(0, d) : d);
+}
+static uint32_t output_scaled16(uint32_t a, int by) {
+    double d = half_number(a);
+    if (isnan(d)) return quiet_half(a);
+    if (fabs(d) < 0x1p-14) return 0;
+    d = ldexp(d, by);
+    return (uint32_t)tw_float_from_f64(TW_FLOAT_F16, fabs(d) < 0x1p-14 ? copysign(0, d) : d);
+}
+static uint32_t limited16(uint32_t result, uint32_t a, uint32_t b, uint32_t c) {
+    bool infinite = (a & 0x7fff) == 0x7c00 || (b & 0x7fff) == 0x7c00 || (c & 0x7fff) == 0x7c00;
+    return (result & 0x7fff) == 0x7c00 && !infinite ? (result & 0x8000) | 0x7bff : result;
 }
 static uint32_t rounded32(uint32_t a, double (*round)(double)) {
     if (is_nan32(a)) return a | 0x400000;
