@@ -2,15 +2,27 @@
 #include "run/emu/exec.h"
 #include "run/emu/lane_math.h"
 
+/* The rule of vector arithmetic, whatever the host's is: the first NaN made quiet, or +NaN. */
+static float add(float a, float b) {
+    float r = a + b;
+    if (r == r) return r;
+    return a != a ? quiet(a) : b != b ? quiet(b) : as_f32(0x7fc00000u);
+}
+static double add64(double a, double b) {
+    double r = a + b;
+    if (r == r) return r;
+    return a != a ? quiet64(a) : b != b ? quiet64(b) : as_f64(0x7ff8000000000000u);
+}
+
 static uint32_t add_halves(uint32_t old, uint32_t data) {
-    uint32_t lo = f32_to_half_nearest(half_to_f32(old & 0xffff) + half_to_f32(data & 0xffff));
-    uint32_t hi = f32_to_half_nearest(half_to_f32(old >> 16) + half_to_f32(data >> 16));
+    uint32_t lo = f32_to_half_nearest(add(half_to_f32(old & 0xffff), half_to_f32(data & 0xffff)));
+    uint32_t hi = f32_to_half_nearest(add(half_to_f32(old >> 16), half_to_f32(data >> 16)));
     return lo | hi << 16;
 }
 
 static uint32_t add_bf16s(uint32_t old, uint32_t data) {
-    uint32_t lo = f32_to_bf16_nearest(bf16_to_f32(old & 0xffff) + bf16_to_f32(data & 0xffff));
-    uint32_t hi = f32_to_bf16_nearest(bf16_to_f32(old >> 16) + bf16_to_f32(data >> 16));
+    uint32_t lo = f32_to_bf16_nearest(add(bf16_to_f32(old & 0xffff), bf16_to_f32(data & 0xffff)));
+    uint32_t hi = f32_to_bf16_nearest(add(bf16_to_f32(old >> 16), bf16_to_f32(data >> 16)));
     return lo | hi << 16;
 }
 
@@ -59,8 +71,8 @@ uint64_t tw_emu_atomic_result(unsigned operation, unsigned bytes, uint64_t old, 
     case EMU_ATOMIC_DEC: return old == 0 || old > data ? data : old - 1;
     case EMU_ATOMIC_SUB_CLAMP: return old > data ? old - data : 0;
     case EMU_ATOMIC_COND_SUB: return old >= data ? old - data : old;
-    case EMU_ATOMIC_ADD_F32: return f32_bits(as_f32((uint32_t)old) + as_f32((uint32_t)data));
-    case EMU_ATOMIC_ADD_F64: return f64_bits(as_f64(old) + as_f64(data));
+    case EMU_ATOMIC_ADD_F32: return f32_bits(add(as_f32((uint32_t)old), as_f32((uint32_t)data)));
+    case EMU_ATOMIC_ADD_F64: return f64_bits(add64(as_f64(old), as_f64(data)));
     case EMU_ATOMIC_MIN_F32: return f32_bits(min_number(as_f32((uint32_t)old), as_f32((uint32_t)data)));
     case EMU_ATOMIC_MAX_F32: return f32_bits(max_number(as_f32((uint32_t)old), as_f32((uint32_t)data)));
     case EMU_ATOMIC_MIN_F64: return f64_bits(min_number64(as_f64(old), as_f64(data)));

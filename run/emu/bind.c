@@ -144,6 +144,9 @@ static void bind_result_modifiers(emu_binding *b) {
         }
     }
     int64_t mul = modifier_value(b, "mul", 1), div = modifier_value(b, "div", 1);
+    bool modified = tw_emu_text_find(b->text, "clamp") || mul != 1 || div != 1;
+    if (modified && row->flags & EMU_ROW_MODES && row->flags & EMU_ROW_MASK_OUT)
+        b->reason = "an output modifier, which is not known for it"; /* v_div_scale */
     if (mul != 1 || div != 1) {
         i->omod = mul == 2 ? 1 : mul == 4 ? 2 : 3;
         i->flags |= EMU_I_RESULT;

@@ -223,6 +223,13 @@ emu_exec_fn tw_emu_fast_scalar(const emu_inst *i) {
     return plain ? quick_scalar : i->exec;
 }
 
+/* A form of 32 bits leaves the high half alone. Whether a bit of what it writes is set. */
+static bool write_exec_part(tw_emu_wave *w, unsigned words, uint64_t old, uint64_t value, uint64_t unknown) {
+    if (words == 1) value = (uint32_t)value;
+    tw_emu_write_exec(w, words == 1 ? (old >> 32 << 32) | value : value, unknown);
+    return value != 0;
+}
+
 void tw_emu_exec_saveexec(tw_emu_wave *w, const emu_inst *i) {
     uint64_t unknown, in[3] = {tw_emu_scalar_read(w, &i->s[0], &unknown), emu_exec_mask(w), 0};
     uint64_t unknowns[3] = {unknown, 0, 0}, old = in[1], changed = 0;
@@ -231,9 +238,7 @@ void tw_emu_exec_saveexec(tw_emu_wave *w, const emu_inst *i) {
     uint64_t r = i->fn.scalar(in[0], in[1], 0, &scc);
     if (unknown && w->shadow) changed = try_unknown(w, i, in, unknowns, w->scc, r, scc, &scc_unknown);
     tw_emu_scalar_write(w, &i->d, old, 0);
-    if (i->d.words == 1) r &= 0xffffffffu;
-    tw_emu_write_exec(w, r, changed);
-    w->scc = r != 0;
+    w->scc = write_exec_part(w, i->d.words, old, r, changed);
     w->scc_unknown = scc_unknown;
 }
 
@@ -241,9 +246,7 @@ void tw_emu_exec_wrexec(tw_emu_wave *w, const emu_inst *i) {
     uint64_t unknown, a = tw_emu_scalar_read(w, &i->s[0], &unknown);
     unsigned scc = w->scc;
     uint64_t r = i->fn.scalar(a, emu_exec_mask(w), 0, &scc);
-    if (i->d.words == 1) r &= 0xffffffffu;
-    tw_emu_write_exec(w, r, unknown);
+    w->scc = write_exec_part(w, i->d.words, emu_exec_mask(w), r, unknown);
     tw_emu_scalar_write(w, &i->d, r, unknown);
-    w->scc = r != 0;
     w->scc_unknown = 0;
 }

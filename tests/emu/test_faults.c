@@ -194,6 +194,9 @@ static void check_unknown_instruction(harness *h) {
     tw_status s = TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(1));
     EXPECT(h, s, "the emulator does not know this instruction: the mnemonic is not known", "'s_rfe_",
            "unknown_instruction: error");
+    for (int wrong = 2; wrong < 4; wrong++)
+        EXPECT(h, TRY(h, "unknown_instruction", 1, 1, PTR(out), I32(wrong)),
+               "an output modifier, which is not known for it", "'v_div_scale_f32");
 }
 
 static void check_wild_jump(harness *h) {

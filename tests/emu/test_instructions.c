@@ -19,10 +19,13 @@ enum {
     GFX1200 = 32,
     GFX1201 = 64,
     _1250 = 128,
+    W64_1100 = 256, /* in waves of 64 */
+    W64_1201 = 512,
+    W64 = W64_1100 | W64_1201,
     _940 = GFX942 | _950,
     _9 = GFX90A | _940,
-    _11 = GFX1100 | _1151,
-    _12 = GFX1200 | GFX1201 | _1250,
+    _11 = GFX1100 | _1151 | W64_1100,
+    _12 = GFX1200 | GFX1201 | _1250 | W64_1201,
     ANY = _9 | _11 | _12
 };
 
@@ -438,13 +441,13 @@ static uint64_t pick(uint32_t *seed) {
 
 static void run_table(void **state) {
     const char *target = *state;
-    static const char *const NAMES[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
-                                        "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
+    static const char *const NAMES[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",        "gfx1151",
+                                        "gfx1200", "gfx1201", "gfx1250", "gfx1100:wave64", "gfx1201:wave64"};
     unsigned bit = 1;
     for (unsigned k = 0; strcmp(NAMES[k], target); k++)
         bit *= 2;
     harness h;
-    harness_open_object(&h, assemble(target, bit, bit & _9), target);
+    harness_open_object(&h, assemble(target, bit, bit & (_9 | W64)), target);
     uint32_t seed = 99;
     static uint64_t in[ITEMS][4], out[ITEMS];
     uint64_t din = harness_buffer(&h, "in", NULL, sizeof in),
@@ -490,10 +493,10 @@ static void run_table(void **state) {
 int main(void) {
 #define TARGET(name) \
     { name, run_table, NULL, NULL, name }
-    static char names[8][8] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
-                               "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
-    const struct CMUnitTest tests[] = {TARGET(names[0]), TARGET(names[1]), TARGET(names[2]),
-                                       TARGET(names[3]), TARGET(names[4]), TARGET(names[5]),
-                                       TARGET(names[6]), TARGET(names[7])};
+    static char names[10][16] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",        "gfx1151",
+                                 "gfx1200", "gfx1201", "gfx1250", "gfx1100:wave64", "gfx1201:wave64"};
+    const struct CMUnitTest tests[] = {TARGET(names[0]), TARGET(names[1]), TARGET(names[2]), TARGET(names[3]),
+                                       TARGET(names[4]), TARGET(names[5]), TARGET(names[6]), TARGET(names[7]),
+                                       TARGET(names[8]), TARGET(names[9])};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,21 @@ static void check_lds_addtid(harness *h) {
     assert_memory_equal(got, want, sizeof want);
 }
 
+/* As vector arithmetic has it: +NaN, or the first NaN. */
+static void check_sum_nan(harness *h) {
+    static const struct {
+        float a, b;
+        uint32_t want;
+    } SUMS[] = {{INFINITY, -INFINITY, 0x7fc00000u}, {-NAN, NAN, 0xffc00000u}, {1, -NAN, 0xffc00000u}};
+    for (unsigned k = 0; k < 3; k++) {
+        uint32_t got = 0;
+        uint64_t out = harness_buffer(h, "out", NULL, sizeof got);
+        RUN(h, "sum_nan", 1, 1, PTR(out), harness_f32(SUMS[k].a), harness_f32(SUMS[k].b));
+        harness_read(h, out, &got, sizeof got);
+        assert_int_equal(got, SUMS[k].want);
+    }
+}
+
 static void check_exchange2(harness *h) {
     static uint64_t in[256], got[64][12];
     random_words((uint32_t *)in, 512);
@@ -360,7 +375,7 @@ static void check_transposed(harness *h) {
                     sizeof((const harness_case[]){__VA_ARGS__}) / sizeof(harness_case))
 
 int main(void) {
-    int failed = ON("gfx", CASE(lds_addtid), CASE(exchange2), CASE(condxchg));
+    int failed = ON("gfx", CASE(lds_addtid), CASE(exchange2), CASE(condxchg), CASE(sum_nan));
     failed += ON("gfx9", CASE(compare_floats), CASE(scalar_stores), CASE(scalar_atomics));
     failed += ON("gfx94", CASE(scratch_dma));
     failed += ON("gfx95", CASE(scratch_dma), CASE(transposed));

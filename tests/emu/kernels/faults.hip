@@ -151,8 +151,16 @@ KERNEL void trap(int *out, int wrong) {
     out[0] = 1;
 }
 
+#ifdef __GFX9__
+#define VCC "vcc"
+#else
+#define VCC "vcc_lo"
+#endif
 KERNEL void unknown_instruction(int *out, int wrong) {
-    if (wrong) __asm__ volatile("s_rfe_b64 s[0:1]");
+    float f = 1;
+    if (wrong == 1) __asm__ volatile("s_rfe_b64 s[0:1]");
+    if (wrong == 2) __asm__ volatile("v_div_scale_f32 %0, " VCC ", %0, %0, %0 mul:2" : "+v"(f) : : "vcc");
+    if (wrong == 3) __asm__ volatile("v_div_scale_f32 %0, " VCC ", %0, %0, %0 clamp" : "+v"(f) : : "vcc");
     out[0] = 1;
 }
 

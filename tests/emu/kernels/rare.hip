@@ -56,6 +56,14 @@ KERNEL WORKGROUP(64) void lds_addtid(i32 *out, i32 *in) {
         out[k] = t[k];
 }
 
+/* A sum of floats in LDS, with the bits of its NaN. */
+KERNEL void sum_nan(float *out, float a, float b) {
+    SHARED float sum;
+    sum = a;
+    __hip_atomic_fetch_add(&sum, b, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+    *out = sum;
+}
+
 /* Two exchanges an instruction, 4 and 8 bytes, near and 64 elements apart; then what LDS holds. */
 KERNEL WORKGROUP(64) void exchange2(u64 *out, u64 *in) {
     SHARED u64 t[128];
