@@ -112,6 +112,9 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect compile_unwritable 1 'No such file' "$tilewright" compile $small -o "$root/none/k.hsaco"
     expect compile_stats_mixed 2 'stats and the code object cannot both go to standard output' "$tilewright" compile $small --stats -o -
     expect compile_json_mixed 2 'json and the code object cannot both go to standard output' "$tilewright" compile $small --json --output=-
+    for level in 1 3; do "$tilewright" compile $small --no-cache --opt-level $level -o "$root/level$level"; done
+    expect compile_levels 1 '' cmp "$root/level1" "$root/level3"
+    expect compile_default_level 0 '' cmp "$root/k.hsaco" "$root/level3"
     mkfifo "$root/pipe"
     timeout 60 cat "$root/pipe" >"$root/piped" &
     expect compile_pipe 0 '' "$tilewright" compile $small -o "$root/pipe"
@@ -134,6 +137,10 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect cache_limit_wrapped 2 'limit takes bytes \(got 17179869184G\)' "$tilewright" cache prune --limit 17179869184G
     expect run_verified 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --bundle "$root/bundle"
     expect run_integers 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --values integers
+    expect run_seed 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --seed 2 --bundle "$root/seed2"
+    expect run_other_inputs 1 'differ' cmp "$root/bundle/x.bin" "$root/seed2/x.bin"
+    expect run_same_seed 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --seed 2 --bundle "$root/seed2_again"
+    expect run_same_inputs 0 '' diff -r "$root/seed2" "$root/seed2_again"
     expect run_json 0 '"result": "passed"' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --json
     expect run_profile 0 'valu' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --profile
     expect run_trace 0 '^workgroup 0,0,0 wave 0 .*s_' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --trace --trace-workgroup 0
