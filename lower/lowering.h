@@ -74,6 +74,7 @@ typedef struct tw_lowering {
     tw_loop_note *loops;
     tw_answer stores_product; /* lower/product.c */
     const uint8_t *uses;      /* by value (lower/wave.c); NULL until it is asked for */
+    const tw_op *first_group; /* of the scheduler (lower/memory.c); NULL before it */
     tw_label block;           /* being written */
 } tw_lowering;
 

@@ -371,13 +371,10 @@ void tw_ll_sched_barrier(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule
 }
 
 /* LLVM's scheduler runs past its arrays where groups of several pipelines (`sync`) meet and one of them finds
- * no instruction: those of the first pipeline stay. */
+ * no instruction: those of the first pipeline stay. Ops are lowered in the order of the text. */
 static bool is_of_first_pipeline(tw_lowering *l, const tw_op *op) {
-    for (const tw_op *first = l->kernel->body.first; first; first = tw_op_after(first)) {
-        if (first->opcode != TW_OP_SCHED_GROUP_BARRIER) continue;
-        if (tw_ll_attr(first, 2) == tw_ll_attr(op, 2)) return true;
-        break;
-    }
+    if (!l->first_group) l->first_group = op;
+    if (tw_ll_attr(l->first_group, 2) == tw_ll_attr(op, 2)) return true;
     tw_ll_line(l, "; a group of another pipeline than the kernel's first is left out");
     return false;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ir/ir.h"
 #include "lower/intrinsics.h"
@@ -346,6 +347,51 @@ static void missing_memory_is_an_error(void **state) {
     lower_with_ever_more_memory("wave");
 }
 
+/* The kernel's first group may stand in a region. */
+static void groups_of_the_first_pipeline_stay(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_new(NULL);
+    tw_kernel *kernel = kernel_from_text(ctx,
+                                         "tile.kernel @k target(\"gfx942\") workgroup(64) (%n: i32) {\n"
+                                         "  %x = gpu.workitem_id x : i32\n"
+                                         "  %c = arith.icmp slt %x, %n : i1\n"
+                                         "  scf.if %c {\n"
+                                         "    tile.sched_group_barrier {mask = 8, size = 1, sync = 3}\n"
+                                         "  }\n"
+                                         "  tile.sched_group_barrier {mask = 8, size = 2, sync = 0}\n"
+                                         "  tile.sched_group_barrier {mask = 8, size = 4, sync = 3}\n"
+                                         "  return\n}\n",
+                                         target_named("gfx942"));
+    char *text = lower_text(kernel, TW_FLAVOR_LLVM22, NULL);
+    assert_int_equal(count_of(text, "call void @llvm.amdgcn.sched.group.barrier("), 2);
+    assert_int_equal(count_of(text, "(i32 8, i32 1, i32 3)"), 1);
+    assert_int_equal(count_of(text, "(i32 8, i32 4, i32 3)"), 1);
+    assert_int_equal(count_of(text, "; a group of another pipeline than the kernel's first is left out"), 1);
+    free(text);
+    tw_context_free(ctx);
+}
+
+/* In time that grows with the kernel, not with its square, which took ten seconds. */
+static void large_kernels_take_no_time(void **state) {
+    (void)state;
+    enum { OPS = 60000 };
+    tw_strbuf source;
+    tw_strbuf_init(&source, NULL);
+    tw_strbuf_append(&source, "tile.kernel @k target(\"gfx942\") workgroup(64) (%n: i32) {\n");
+    for (int i = 0; i < OPS; i++)
+        tw_strbuf_append(&source, "  tile.setprio {level = 1}\n");
+    for (int i = 0; i < OPS; i++)
+        tw_strbuf_append(&source, "  tile.sched_group_barrier {mask = 8, size = 1, sync = 0}\n");
+    tw_strbuf_append(&source, "  return\n}\n");
+    tw_context *ctx = tw_context_new(NULL);
+    tw_kernel *kernel = kernel_from_text(ctx, tw_strbuf_text(&source), target_named("gfx942"));
+    clock_t start = clock();
+    free(lower_text(kernel, TW_FLAVOR_LLVM22, NULL));
+    assert_in_range((clock() - start) / CLOCKS_PER_SEC, 0, 2);
+    tw_strbuf_free(&source);
+    tw_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_has_a_rule),
@@ -361,6 +407,8 @@ int main(void) {
         cmocka_unit_test(the_locale_changes_nothing),
         cmocka_unit_test(threads_may_share_a_kernel),
         cmocka_unit_test(missing_memory_is_an_error),
+        cmocka_unit_test(groups_of_the_first_pipeline_stay),
+        cmocka_unit_test(large_kernels_take_no_time),
     };
     return cmocka_run_group_tests_name("lower", tests, NULL, NULL);
 }
