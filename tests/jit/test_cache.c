@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- ordinary use ---- */
@@ -234,6 +235,39 @@ static void what_other_processes_stored_counts(void **state) {
     assert_false(is_there(1));
 }
 
+static void what_others_store_meanwhile_counts_in_time(void **state) {
+    (void)state;
+    enum { LIMIT = 80, OTHERS = 100, OWN = 65 };
+    uint64_t entry = content_size + sizeof(tw_cache_header);
+    tw_cache *other = cache;
+    open_cache(LIMIT * entry);
+    store_aged(0, 5000);
+    for (uint8_t i = 0; i < OTHERS; i++)
+        tw_cache_store(other, &(tw_cache_key){{i, 1}}, content, content_size, diag);
+    for (uint8_t i = 1; i < OWN; i++) /* by itself it would stay below the limit */
+        store_aged(i, 0);
+    assert_true(stats_now().bytes <= LIMIT * entry);
+    tw_cache_close(other);
+}
+
+static int64_t age_of(uint8_t number) {
+    char path[192];
+    struct stat info;
+    path_of(&(tw_cache_key){{number}}, path);
+    assert_int_equal(stat(path, &info), 0);
+    return (int64_t)time(NULL) - info.st_mtim.tv_sec;
+}
+
+static void uses_are_noted_by_the_minute(void **state) {
+    (void)state;
+    store_aged(1, 30);
+    assert_int_equal(load(&(tw_cache_key){{1}}), TW_OK);
+    assert_in_range(age_of(1), 29, 50);
+    store_aged(1, 90);
+    assert_int_equal(load(&(tw_cache_key){{1}}), TW_OK);
+    assert_in_range(age_of(1), 0, 20);
+}
+
 /* A clock that was ahead and was set right: what it dated is used and makes room like all else. */
 static void entries_from_the_future_make_room(void **state) {
     (void)state;
@@ -283,6 +317,8 @@ int main(void) {
         CASE(threads_share_a_cache),
         CASE(the_least_recently_used_go_first),
         CASE(what_other_processes_stored_counts),
+        CASE(what_others_store_meanwhile_counts_in_time),
+        CASE(uses_are_noted_by_the_minute),
         CASE(entries_from_the_future_make_room),
         CASE(a_large_entry_stays_when_others_make_room_for_it),
         CASE(an_entry_over_the_limit_is_not_stored),

@@ -204,6 +204,23 @@ static void an_entry_under_another_name_is_seen(void **state) {
     assert_damaged();
 }
 
+/* A whole entry, but of another program: the key says what was asked for, not what is there. */
+static void code_for_another_target_is_no_hit(void **state) {
+    (void)state;
+    tw_target other;
+    tw_code_object *object;
+    size_t size;
+    tw_cache_key key = reference_key();
+    assert_int_equal(tw_target_parse("gfx1200", &other, NULL), TW_OK);
+    assert_int_equal(
+        tw_compile_llvm_ir(compiler, KERNEL_STORE, strlen(KERNEL_STORE), other, NULL, &object, diag), TW_OK);
+    const void *bytes = tw_code_object_bytes(object, &size);
+    tw_cache_store(cache, &key, bytes, size, diag);
+    tw_code_object_release(object);
+    assert_false(compile(cache, NULL));
+    assert_true(compile(cache, NULL));
+}
+
 static void a_damaged_entry_is_rebuilt_and_reported(void **state) {
     (void)state;
     char path[192];
@@ -456,6 +473,7 @@ int main(void) {
         CASE(every_flipped_bit_is_seen),
         CASE(every_truncation_is_seen),
         CASE(an_entry_under_another_name_is_seen),
+        CASE(code_for_another_target_is_no_hit),
         CASE(a_damaged_entry_is_rebuilt_and_reported),
         CASE(verify_finds_and_removes_damage),
         CASE(verify_keeps_what_it_cannot_judge),

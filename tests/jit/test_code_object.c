@@ -272,6 +272,35 @@ static void notes_overlap(tables *t) {
             segments[i] = (Elf64_Phdr){.p_type = PT_NOTE, .p_filesz = t->size, .p_align = 4};
 }
 
+static void two_metadata_notes(tables *t) {
+    Elf64_Phdr *segments = (Elf64_Phdr *)(t->bytes + t->header->e_phoff), *note = segments;
+    while (note->p_type != PT_NOTE)
+        note++;
+    for (size_t i = 0; i < t->header->e_phnum; i++)
+        if (segments[i].p_type == PT_DYNAMIC) segments[i] = *note;
+}
+static void two_symbol_tables(tables *t) { t->dynsym[1] = *t->dynsym; }
+
+/* The first symbol whose name ends in ".kd". */
+static Elf64_Sym *descriptor_symbol(tables *t) {
+    Elf64_Sym *symbol = (Elf64_Sym *)(t->bytes + t->dynsym->sh_offset);
+    const char *names = (const char *)t->bytes + t->dynstr->sh_offset;
+    while (!strstr(names + symbol->st_name, ".kd"))
+        symbol++;
+    return symbol;
+}
+static void move_entry(tables *t, int64_t by) {
+    uint64_t address = descriptor_symbol(t)->st_value;
+    Elf64_Phdr *load = t->load[0]; /* that of constant data */
+    int64_t *distance = (int64_t *)(t->bytes + load->p_offset + (address - load->p_vaddr) + 16);
+    *distance += by;
+}
+static void descriptor_unaligned(tables *t) { descriptor_symbol(t)->st_value += 8; }
+static void descriptor_outside(tables *t) { descriptor_symbol(t)->st_value = 0x1000000; }
+static void entry_unaligned(tables *t) { move_entry(t, 4); }
+static void entry_outside(tables *t) { move_entry(t, 0x100000); }
+static void entry_in_data(tables *t) { t->load[1]->p_flags = PF_R; }
+
 static void broken_tables_are_named(void **state) {
     (void)state;
     static const struct {
@@ -298,6 +327,13 @@ static void broken_tables_are_named(void **state) {
         {relocation_kind, "relocations must be of the form with addends, type 4 (got type 9 in section "},
         {relocations_past_the_file, "section "},
         {relocations_overlap, "relocation tables must not overlap (got "},
+        {two_metadata_notes, "a code object must have one metadata note (got 2)"},
+        {two_symbol_tables, "a code object must have one dynamic symbol table (got sections 2 and 3)"},
+        {descriptor_unaligned, "the descriptor of kernel "},
+        {descriptor_outside, "the descriptor of kernel "},
+        {entry_unaligned, "kernel one must begin in an executable segment, at a multiple of 256 (got 0x"},
+        {entry_outside, "kernel one must begin in an executable segment, at a multiple of 256 (got 0x"},
+        {entry_in_data, "kernel one must begin in an executable segment, at a multiple of 256 (got 0x"},
         {notes_overlap, "note segments must not overlap (got "},
     };
     tw_code_object *object = compile(KERNEL_TWO_WITH_VARIABLES, "gfx1201"), *again;
@@ -475,6 +511,42 @@ static void lists_longer_than_their_bytes_allow_are_refused(void **state) {
     tw_code_object_release(object);
 }
 
+static void deep_metadata_is_refused(void **state) {
+    (void)state;
+    tw_code_object *object = compile(KERNEL_STORE, "gfx1201"), *again;
+    size_t size;
+    const void *bytes = tw_code_object_bytes(object, &size);
+    uint8_t *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    uint8_t *note = find_bytes(copy, size, "amdhsa.kernels") - 16;
+    uint32_t note_size;
+    memcpy(&note_size, note - 16, sizeof note_size);
+    note[0] = 0x92;
+    memset(note + 1, 0x91, 16); /* one level too many */
+    note[17] = 0xc0;
+    note[18] = 0xda; /* a string up to the end */
+    note[19] = (uint8_t)((note_size - 21) >> 8);
+    note[20] = (uint8_t)(note_size - 21);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_non_null(strstr(tw_diag_first_error(diag), "must be one MessagePack object of "));
+    memmove(note + 15, note + 17, 2); /* two less: then it is no map, but deep enough it is */
+    note[17] = (uint8_t)((note_size - 19) >> 8);
+    note[18] = (uint8_t)(note_size - 19);
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_string_equal(tw_diag_first_error(diag),
+                        "the metadata note must be a MessagePack map (got another type)");
+    memcpy(copy, bytes, size);
+    find_bytes(copy, size, ".symbol\xa8stor")[0] = 0;
+    tw_diag_clear(diag);
+    assert_int_equal(tw_code_object_from_bytes(copy, size, &again, diag), TW_ERR_INVALID);
+    assert_string_equal(tw_diag_first_error(diag),
+                        "metadata of kernel 0: .symbol must have no zero byte (got one in 8 bytes)");
+    free(copy);
+    tw_code_object_release(object);
+}
+
 static void duplicate_kernels_are_refused(void **state) {
     (void)state;
     tw_code_object *object = compile("target triple = \"amdgcn-amd-amdhsa\"\n"
@@ -579,6 +651,7 @@ int main(void) {
         cmocka_unit_test(broken_tables_are_named),
         cmocka_unit_test(names_of_shared_bytes_are_limited),
         cmocka_unit_test(many_segments_and_relocations_take_no_time),
+        cmocka_unit_test(deep_metadata_is_refused),
         cmocka_unit_test(lists_longer_than_their_bytes_allow_are_refused),
         cmocka_unit_test(broken_metadata_is_named),
         cmocka_unit_test(duplicate_kernels_are_refused),

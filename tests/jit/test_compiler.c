@@ -143,6 +143,27 @@ static void bad_programs_are_refused_with_a_reason(void **state) {
     assert_non_null(strstr(tw_diag_first_error(diag), "invalid instruction"));
 }
 
+/* At its usual limit of errors, 20, lld would end the process. */
+static void every_error_of_the_linker_is_told(void **state) {
+    (void)state;
+    enum { ERRORS = 30 };
+    char text[4096] =
+        HEAD "define amdgpu_kernel void @k() {\n  ret void\n}\nmodule asm \".section .rodata\"\n";
+    for (int i = 0; i < ERRORS; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "module asm \".long foo%d\"\n", i);
+    tw_code_object *object;
+    assert_int_equal(compile(text, "gfx1201", &object), TW_ERR_COMPILE);
+    size_t errors = 0;
+    for (size_t i = 0; i < tw_diag_count(diag); i++)
+        errors += !strcmp(tw_diag_get(diag, i)->where, "lld") &&
+                  tw_diag_get(diag, i)->severity == TW_SEVERITY_ERROR;
+    assert_int_equal(errors, ERRORS);
+    assert_null(strstr(tw_diag_text(diag), "/proc/"));
+    assert_non_null(strstr(tw_diag_text(diag), "object:"));
+    assert_int_equal(compile(KERNEL_STORE, "gfx1201", &object), TW_OK);
+    tw_code_object_release(object);
+}
+
 #define KERNEL_WITH(attributes) \
     HEAD "define amdgpu_kernel void @k() #0 {\n  ret void\n}\nattributes #0 = { " attributes " }\n"
 
@@ -158,8 +179,8 @@ static void texts_of_other_targets_are_refused(void **state) {
     refused(KERNEL_STORE "\n; \"target-cpu\"=\"gfx90a\"\n" KERNEL_WITH("\"target-cpu\"=\"gfx1200\""),
             "gfx1201", TW_ERR_INVALID, "the text's target-cpu must be gfx1201 (got gfx1200)");
     static const char *const good[] = {
-        KERNEL_WITH("\"target-cpu\"=\"gfx1201\""), KERNEL_WITH("nounwind") "; \"target-cpu\"=\"gfx90a\"\n",
-        KERNEL_WITH("\"target-cpu\""), /* no value */
+        KERNEL_WITH("\"target-cpu\"=\"gfx1201\""),
+        KERNEL_WITH("nounwind") "; \"target-cpu\"=\"gfx90a\"\n",
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         tw_code_object *object;
@@ -321,6 +342,7 @@ int main(void) {
         cmocka_unit_test(bytes_are_those_of_the_tools),
         cmocka_unit_test(bad_programs_are_refused_with_a_reason),
         cmocka_unit_test(texts_of_other_targets_are_refused),
+        cmocka_unit_test(every_error_of_the_linker_is_told),
         cmocka_unit_test(each_diagnostic_is_one_line),
         cmocka_unit_test(misuse_is_told_from_bad_programs),
         cmocka_unit_test(choice_names_the_back_end),

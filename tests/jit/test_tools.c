@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -223,6 +224,42 @@ static void a_child_has_limits(void **state) {
     free(child.words);
 }
 
+/* A program whose parent was killed ends, too. */
+static void a_child_ends_with_its_parent(void **state) {
+    (void)state;
+    char path[64], number[32] = "", command[128];
+    int how;
+    snprintf(path, sizeof path, "%s/number", folder);
+    snprintf(command, sizeof command, "echo $$ >%s; exec sleep 60", path);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans become ours */
+    pid_t parent = fork();
+    if (parent == 0) {
+        const char *arguments[] = {"/bin/sh", "-c", command, NULL};
+        tw_child child = {.arguments = arguments, .input = ""};
+        tw_child_run(&child, NULL);
+        _exit(1);
+    }
+    for (int i = 0; i < 500 && !strchr(number, '\n'); i++) {
+        usleep(10000);
+        FILE *file = fopen(path, "r");
+        if (file && !fgets(number, sizeof number, file)) number[0] = '\0';
+        if (file) fclose(file);
+    }
+    kill(parent, SIGKILL);
+    assert_int_equal(waitpid(parent, &how, 0), parent);
+    pid_t program = (pid_t)strtol(number, NULL, 10), ended = 0;
+    assert_true(program > 0);
+    for (int i = 0; i < 300 && !ended; i++) {
+        ended = waitpid(program, &how, WNOHANG);
+        if (!ended) usleep(10000);
+    }
+    if (!ended) kill(program, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    unlink(path);
+    assert_int_equal(ended, program);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+}
+
 /* Nor do they lift limits that were there: those of a worker, or of a shell. */
 static void limits_are_only_lowered(void **state) {
     (void)state;
@@ -425,6 +462,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_child_neither_ignores_nor_blocks_signals, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(an_end_that_nobody_learns_is_no_success, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_child_has_limits, make_diag, free_diag),
+        cmocka_unit_test_setup_teardown(a_child_ends_with_its_parent, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(limits_are_only_lowered, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_named, make_diag, free_diag),
         cmocka_unit_test_setup_teardown(logs_become_diagnostics, make_diag, free_diag),

@@ -1,12 +1,14 @@
 /* Compiles in a process of their own: whatever happens there, this process goes on. */
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +210,77 @@ static void deaths_are_told_apart(void **state) {
     }
 }
 
+/* Tells its number in the file that `argument` names, and stays. */
+static tw_status tell_and_stay(void *argument, tw_compile_times *times, tw_diag *child_diag, uint8_t **bytes,
+                               size_t *size) {
+    (void)times, (void)child_diag, (void)bytes, (void)size;
+    FILE *file = fopen(argument, "w");
+    fprintf(file, "%ld\n", (long)getpid());
+    fclose(file);
+    while (pause() < 0) {
+    }
+    return TW_OK;
+}
+
+/* A worker whose parent was killed ends, too. */
+static void a_worker_ends_with_its_parent(void **state) {
+    (void)state;
+    char path[] = "/tmp/tw-worker-XXXXXX";
+    int file = mkstemp(path), how;
+    assert_true(file >= 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans become ours */
+    pid_t parent = fork();
+    if (parent == 0) {
+        tw_compile_times times;
+        uint8_t *bytes;
+        size_t size;
+        tw_worker_run(&default_limits, "k9", tell_and_stay, path, &times, &bytes, &size, NULL);
+        _exit(1);
+    }
+    char number[32] = "";
+    for (int i = 0; i < 500 && !strchr(number, '\n'); i++) {
+        usleep(10000);
+        if (pread(file, number, sizeof number - 1, 0) < 0) break;
+    }
+    kill(parent, SIGKILL);
+    assert_int_equal(waitpid(parent, &how, 0), parent);
+    pid_t worker = (pid_t)strtol(number, NULL, 10), ended = 0;
+    assert_true(worker > 0);
+    for (int i = 0; i < 300 && !ended; i++) {
+        ended = waitpid(worker, &how, WNOHANG);
+        if (!ended) usleep(10000);
+    }
+    if (!ended) kill(worker, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    close(file);
+    unlink(path);
+    assert_int_equal(ended, worker);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+}
+
+static tw_status look_for_file(void *argument, tw_compile_times *times, tw_diag *child_diag, uint8_t **bytes,
+                               size_t *size) {
+    (void)times;
+    *bytes = NULL;
+    *size = 0;
+    bool open = fcntl(*(const int *)argument, F_GETFD) >= 0;
+    return open ? tw_fail(child_diag, TW_ERR_COMPILE, "the file is open") : TW_OK;
+}
+
+/* Held open in a worker, the end of a pipe of ours would keep its reader waiting. */
+static void a_worker_has_no_file_of_ours(void **state) {
+    (void)state;
+    tw_compile_times times;
+    uint8_t *bytes;
+    size_t size;
+    int file = fcntl(0, F_DUPFD, 50);
+    tw_diag_clear(diag);
+    tw_worker_run(&default_limits, "k9", look_for_file, &file, &times, &bytes, &size, diag);
+    free(bytes);
+    close(file);
+    assert_string_equal(tw_diag_text(diag), "");
+}
+
 static volatile sig_atomic_t handled;
 
 static void note_signal(int number) { handled = number; }
@@ -294,6 +367,8 @@ int main(void) {
         cmocka_unit_test(memory_is_limited),
         cmocka_unit_test(llvm_is_limited),
         cmocka_unit_test(deaths_are_told_apart),
+        cmocka_unit_test(a_worker_ends_with_its_parent),
+        cmocka_unit_test(a_worker_has_no_file_of_ours),
         cmocka_unit_test(handlers_do_not_run_in_the_child),
         cmocka_unit_test(threads_run_workers_at_once),
     };
