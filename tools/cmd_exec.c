@@ -20,7 +20,7 @@ typedef struct options {
     size_t word_count;
 } options;
 
-enum { OPTION_BUFFER_RANGE = 0x3000 };
+enum { OPTION_BUFFER_RANGE = 0x3000, OPTION_LDS_RANGE };
 
 static const struct argp_option argp_options[] = {
     {"grid", 'g', "X[,Y[,Z]]", 0, "workgroups", 0},
@@ -32,6 +32,10 @@ static const struct argp_option argp_options[] = {
      "what the emulator does with stores and atomics out of the range of a buffer resource: drop them, as "
      "hardware does "
      "(default), or report them",
+     0},
+    {"lds-range", OPTION_LDS_RANGE, "drop|report", 0,
+     "what the emulator does with lanes whose LDS address is 2^31 - 1 or more, as generators mask them: drop "
+     "them, as hardware does (default), or report them",
      0},
     {0}};
 
@@ -51,6 +55,14 @@ static bool parse_dimensions(const char *text, tw_dim3 *out) {
         text += length + 1;
     }
     return false;
+}
+
+static void parse_range(options *o, const char *what, unsigned check, const char *argument,
+                        struct argp_state *state) {
+    if (strcmp(argument, "drop") != 0 && strcmp(argument, "report") != 0)
+        argp_error(state, "--%s-range must be drop or report (got %s)", what, argument);
+    o->trace.disabled_checks &= ~check;
+    if (argument[0] == 'd') o->trace.disabled_checks |= check;
 }
 
 static error_t parse_argument(options *o, char *argument, struct argp_state *state) {
@@ -86,11 +98,8 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
             argp_error(state, "--dynamic-lds takes a number of bytes (got %s)", argument);
         o->shape.dynamic_lds = (uint32_t)bytes;
         return 0;
-    case OPTION_BUFFER_RANGE:
-        if (strcmp(argument, "drop") != 0 && strcmp(argument, "report") != 0)
-            argp_error(state, "--buffer-range must be drop or report (got %s)", argument);
-        o->trace.disabled_checks = argument[0] == 'd' ? TW_EMU_CHECK_BUFFER_RANGE : 0;
-        return 0;
+    case OPTION_BUFFER_RANGE: parse_range(o, "buffer", TW_EMU_CHECK_BUFFER_RANGE, argument, state); return 0;
+    case OPTION_LDS_RANGE: parse_range(o, "lds", TW_EMU_CHECK_LDS_RANGE, argument, state); return 0;
     case ARGP_KEY_ARG: return parse_argument(o, argument, state);
     case ARGP_KEY_END:
         if (!o->file) argp_error(state, "a code object or an offload bundle is needed (missing)");
@@ -221,7 +230,7 @@ int cmd_exec(int argc, char **argv) {
             "Arguments that are not given are null or zero. Files are written after a good launch only.\n\n"
             "Example: tilewright exec vadd.hsaco vadd --grid 4 --block 256 --device emu buf:a.bin "
             "buf:b.bin zero:4K:c.bin i32:1000"};
-    options o = {.trace.disabled_checks = TW_EMU_CHECK_BUFFER_RANGE};
+    options o = {.trace.disabled_checks = TW_EMU_CHECK_BUFFER_RANGE | TW_EMU_CHECK_LDS_RANGE};
     cli_parse(&argp, argc, argv, &o);
     tw_diag *diag = tw_diag_new(NULL);
     cli_exec_args args = {0};

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "run/emu/lds.h"
 #include "run/emu/lds_race.h"
 
 bool tw_emu_check_alignment(tw_emu_wave *w, int lane, uint64_t address, unsigned alignment) {
@@ -54,6 +55,7 @@ bool tw_emu_place_lds(tw_emu_wave *w, int lane, uint32_t offset, unsigned bytes,
                       emu_place *out) {
     emu_group *g = w->group;
     if (bytes > g->lds_bytes || offset > g->lds_bytes - bytes) {
+        if (intent != EMU_UPDATES && tw_emu_lds_masks(w, offset)) return false;
         tw_emu_report(w, lane, EMU_REPORT_OUT_OF_BOUNDS,
                       "%s of %u bytes out of bounds: byte %u of LDS, of which the workgroup has %u",
                       intent_name(intent), bytes, offset, g->lds_bytes);

@@ -1,5 +1,6 @@
 /* Copies that each lane makes for itself: LDS DMA of gfx9, asynchronous loads and stores of gfx1250. */
 #include "run/emu/copy.h"
+#include "run/emu/lds.h"
 #include "run/emu/vmem.h"
 
 /* LDS addresses of the lanes. */
@@ -91,6 +92,7 @@ void tw_emu_exec_copy(tw_emu_wave *w, const emu_inst *i) {
         uint32_t lds[EMU_LANES];
         tw_emu_block_address(w, i, half, &a);
         if (!a.active || !lds_addresses(w, i, half, &a.active, lds)) continue;
+        a.active &= ~tw_emu_lds_masked(w, lds, 0); /* nothing is fetched for such lanes */
         for (uint32_t rest = a.active; rest; rest &= rest - 1) {
             unsigned l = (unsigned)__builtin_ctz(rest);
             add_lane(w, i, &a, (int)(half * EMU_LANES + l), lds[l], &copy);

@@ -51,7 +51,8 @@ typedef enum tw_emu_check {
     TW_EMU_CHECK_LDS_RACES = 1 << 2,
     TW_EMU_CHECK_GLOBAL_RACES = 1 << 3,
     TW_EMU_CHECK_BUFFER_RANGE = 1 << 4, /* buffer stores and atomics out of range, which hardware drops */
-    TW_EMU_CHECK_ALL = 31
+    TW_EMU_CHECK_LDS_RANGE = 1 << 5,    /* LDS addresses from 2^31 - 1 on, by which generators mask lanes */
+    TW_EMU_CHECK_ALL = 63
 } tw_emu_check;
 
 /* Checks that a launch can switch on: true of the kernels of this project, not of all that compilers make. */

@@ -360,6 +360,7 @@ static tw_status prepare(tw_emu_module *module, const tw_emu_launch *o, emu_laun
     s->strict_alignment = o->strict_checks & TW_EMU_STRICT_ALIGNMENT;
     s->strict_stores = o->strict_checks & TW_EMU_STRICT_STORES;
     s->check_buffer_range = !(o->disabled_checks & TW_EMU_CHECK_BUFFER_RANGE);
+    s->check_lds_range = !(o->disabled_checks & TW_EMU_CHECK_LDS_RANGE);
     s->check_global_races = !(o->disabled_checks & TW_EMU_CHECK_GLOBAL_RACES);
     s->check_lds_races = !(o->disabled_checks & TW_EMU_CHECK_LDS_RACES);
     s->work_items = o->block.x * o->block.y * o->block.z;

@@ -41,6 +41,14 @@ void tw_emu_lds_count_conflicts(tw_emu_wave *w, const uint32_t *offset, uint32_t
     w->group->bank_conflicts += tw_lds_bank_conflicts(w->launch->lds_banks, offset, active, bytes) * parts;
 }
 
+uint32_t tw_emu_lds_masked(const tw_emu_wave *w, const uint32_t *offset, uint32_t at) {
+    uint32_t masked = 0;
+    if (w->launch->check_lds_range) return 0;
+    for (unsigned l = 0; l < EMU_LANES; l++)
+        masked |= (uint32_t)tw_emu_lds_masks(w, offset[l] + at) << l;
+    return masked;
+}
+
 unsigned tw_emu_lds_parts(const emu_inst *i, unsigned bytes, uint32_t at[2]) {
     unsigned what = emu_mem_what(i->row);
     if (what == EMU_ACCESS_LOAD || what == EMU_ACCESS_STORE) {
@@ -165,6 +173,7 @@ void tw_emu_exec_lds_store(tw_emu_wave *w, const emu_inst *i) {
     unsigned parts = tw_emu_lds_parts(i, bytes, at);
     for (unsigned half = 0; half < w->halves; half++) {
         uint32_t offset[EMU_LANES], active = tw_emu_lds_offsets(w, i, half, offset);
+        active &= ~tw_emu_lds_masked(w, offset, at[0]);
         tw_emu_lds_count_conflicts(w, offset, active, bytes, parts);
         for (unsigned part = 0; part < parts; part++)
             store_part(w, i, &i->s[1 + part], half, offset, at[part], active);

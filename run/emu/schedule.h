@@ -82,7 +82,7 @@ struct emu_launch_state {
     tw_isa isa;
     uint32_t features; /* tw_arch_feature bits */
     bool check_unknown, check_alignment, strict_alignment, strict_stores, check_lds_races, check_global_races,
-        check_buffer_range;
+        check_buffer_range, check_lds_range;
     uint8_t halves; /* of a wave: 1 or 2 blocks of 32 lanes */
     uint32_t lds_bytes, lds_banks, waves_per_group, work_items;
     uint64_t groups, budget;

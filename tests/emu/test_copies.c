@@ -144,6 +144,26 @@ static void check_async_sizes(harness *h) {
     }
 }
 
+static void check_async_masked(harness *h) {
+    enum { PAST = 0x7fffffff };
+    uint32_t in[8], got[32];
+    numbers(in, 8, 11);
+    uint64_t din = harness_buffer(h, "in", in, sizeof in), out = harness_buffer(h, "out", NULL, sizeof got);
+    EXPECT(h, TRY(h, "async_masked", 1, 32, PTR(out), PTR(din), I32(PAST)), "load of 4 bytes out of bounds",
+           "before 'in'");
+    h->disabled_checks = TW_EMU_CHECK_LDS_RANGE;
+    RUN(h, "async_masked", 1, 32, PTR(out), PTR(din), I32(PAST));
+    harness_read(h, out, got, sizeof got);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(got[i], i % 8 == 0 ? 0 : i % 4 == 0 ? in[i / 4] : 7);
+    assert_int_equal(h->counts.lds_bytes_written, (8 + 24) * 4);
+    assert_int_equal(h->counts.global_bytes_read, 8 * 4);
+    RUN(h, "async_masked", 1, 32, PTR(out), PTR(din), I32(-4));
+    EXPECT(h, TRY(h, "async_masked", 1, 32, PTR(out), PTR(din), I32(PAST - 1)),
+           "load of 4 bytes out of bounds");
+    h->disabled_checks = 0;
+}
+
 static void check_async_store(harness *h) {
     uint32_t got[64];
     uint64_t out = harness_buffer(h, "out", NULL, sizeof got);
@@ -393,10 +413,10 @@ static void check_many_registers(harness *h) {
 int main(void) {
     static const harness_case GFX9[] = {CASE(dma), CASE(dma_lost), CASE(dma_narrow), CASE(dma_buffer)};
     static const harness_case GFX950[] = {CASE(dma_wide)};
-    static const harness_case GFX1250[] = {CASE(async),         CASE(async_sizes),    CASE(async_store),
-                                           CASE(async_lost),    CASE(tensor_scatter), CASE(cluster),
-                                           CASE(tensor_load),   CASE(tensor_store),   CASE(tensor_gather),
-                                           CASE(tensor_faults), CASE(many_registers)};
+    static const harness_case GFX1250[] = {CASE(async),         CASE(async_sizes),   CASE(async_store),
+                                           CASE(async_masked),  CASE(async_lost),    CASE(tensor_scatter),
+                                           CASE(cluster),       CASE(tensor_load),   CASE(tensor_store),
+                                           CASE(tensor_gather), CASE(tensor_faults), CASE(many_registers)};
     int failed = 0;
     failed += harness_main_on("gfx9", GFX9, COUNT(GFX9));
     failed += harness_main_on("gfx950", GFX950, COUNT(GFX950));

@@ -129,6 +129,7 @@ expect bad_block 2 'got 1,2,3,4' exec_ k.hsaco vadd -g 1 -b 1,2,3,4
 expect bad_lds 2 'a number of bytes \(got -1\)' exec_ k.hsaco vadd -g 1 -b 64 --dynamic-lds=-1
 expect much_lds 1 'together must be at most 327680 bytes on gfx1250 \(got 1048576\)' exec_ k.hsaco vadd -g 1 -b 64 -l 1M -d emu
 expect bad_range 2 'drop or report \(got none\)' exec_ k.hsaco vadd -g 1 -b 64 --buffer-range none
+expect bad_lds_range 2 '--lds-range must be drop or report \(got yes\)' exec_ k.hsaco vadd -g 1 -b 64 --lds-range yes
 expect no_kernel 2 'the name of a kernel is needed' exec_ k.hsaco -g 1
 expect other_kernel 1 'arguments.*\(got frob\)' exec_ k.hsaco frob -g 1 -b 64 -d emu
 expect no_object 1 'none.hsaco: No such file' exec_ none.hsaco vadd -g 1 -b 64

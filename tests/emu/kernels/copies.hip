@@ -146,6 +146,19 @@ KERNEL WORKGROUP(32) void async_sizes(u8 *out, u8 *in) {
                                                       (LDS(i32x4) *)(l + 512) + n, 512, 0);
 }
 
+/* Lanes are masked by an address that no LDS has: three of four of a copy, whose places in memory do not exist, and the
+ * others of a store; every eighth of a load. */
+KERNEL WORKGROUP(32) void async_masked(i32 *out, i32 *in, u32 past) {
+    SHARED i32 t[32];
+    LDS(i32) *l = (LDS(i32) *)t + THREAD, *nowhere = (LDS(i32) *)past;
+    const bool copied = THREAD % 4 == 0;
+    __builtin_amdgcn_global_load_async_to_lds_b32((MEM(i32) *)in + (copied ? THREAD / 4 : THREAD - 1000),
+                                                  copied ? l : nowhere, 0, 0);
+    poke(copied ? nowhere : l, 7);
+    WAIT(0);
+    out[THREAD] = peek(THREAD % 8 ? l : nowhere);
+}
+
 KERNEL WORKGROUP(32) void async_store(i32 *out, int wrong) {
     SHARED i32 t[32];
     LDS(i32) *l = (LDS(i32) *)t;
