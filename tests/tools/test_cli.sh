@@ -290,6 +290,9 @@ sed -i '$s/.*/&\n& more=1/' "$lane"
 expect golden_execute_gone 1 ' more=1 . gfx[0-9a]*: recorded, but not made any more' "$tilewright" golden --execute --jobs $jobs --dir "$root/fresh"
 sed -i '$d' "$lane"
 expect identity_fresh 0 '^baseline +passed +[1-9]' "$tilewright" identity --dir "$root/fresh"
+cp -r "$root/fresh" "$root/other"
+sed -i '1s/^[0-9a-f]*/0000000000000000000000000000000000000000000000000000000000000000/' "$root"/other/identity/*.txt
+expect identity_other_code 1 '[|] baseline: another code object than the recorded one' "$tilewright" identity --dir "$root/other"
 rm -rf "$root/fresh/identity" && : >"$root/fresh/identity"
 expect identity_record_nowhere 1 'fresh/identity' "$tilewright" identity --record --dir "$root/fresh"
 # Tools of a release that has not all targets, and that compile nothing.
