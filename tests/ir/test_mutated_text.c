@@ -7,7 +7,7 @@
 #include "tests/ir/check_text.h"
 
 #define RUNS      10000
-#define SEEDS_MAX 32
+#define SEEDS_MAX 64
 #define TEXT_MAX  65536
 
 static uint64_t random_state = 0x243F6A8885A308D3u;
