@@ -293,17 +293,24 @@ static tw_status compile_through_cache(const tw_backend *backend, const tw_compi
     return TW_OK;
 }
 
+/* The options' part of a job, and what serves its target. */
+static tw_status begin_job(const tw_compiler *compiler, const tw_compile_options *options,
+                           tw_compile_job *job, const tw_backend **backend) {
+    if (options && options->times) job->times = options->times;
+    *job->times = (tw_compile_times){0};
+    tw_status status = check_options(options, &job->opt_level, job->diag);
+    return status ? status : choose_backend(compiler, job->target, backend, job->diag);
+}
+
 tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t length, tw_target target,
                              const tw_compile_options *options, tw_code_object **out, tw_diag *diag) {
     if (!compiler || !text || !out)
         return tw_fail(diag, TW_ERR_USAGE, "tw_compile_llvm_ir: compiler, text and out must not be NULL");
     *out = NULL;
-    tw_compile_times unwanted, *times = options && options->times ? options->times : &unwanted;
-    *times = (tw_compile_times){0};
+    tw_compile_times unwanted;
     const tw_backend *backend;
-    tw_compile_job job = {text, length, target, 0, times, diag};
-    tw_status status = check_options(options, &job.opt_level, diag);
-    if (!status) status = choose_backend(compiler, target, &backend, diag);
+    tw_compile_job job = {text, length, target, 0, &unwanted, diag};
+    tw_status status = begin_job(compiler, options, &job, &backend);
     return status ? status : compile_through_cache(backend, &job, options, out);
 }
 
@@ -312,12 +319,10 @@ tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t
     if (!compiler || !text || !out)
         return tw_fail(diag, TW_ERR_USAGE, "tw_compile_to_assembly: compiler, text and out must not be NULL");
     *out = NULL;
-    tw_compile_times unwanted, *times = options && options->times ? options->times : &unwanted;
-    *times = (tw_compile_times){0};
+    tw_compile_times unwanted;
     const tw_backend *backend;
-    tw_compile_job job = {text, length, target, 0, times, diag};
-    tw_status status = check_options(options, &job.opt_level, diag);
-    if (!status) status = choose_backend(compiler, target, &backend, diag);
+    tw_compile_job job = {text, length, target, 0, &unwanted, diag};
+    tw_status status = begin_job(compiler, options, &job, &backend);
     if (status) return status;
     if (!backend->functions->assembly)
         return tw_fail(diag, TW_ERR_UNSUPPORTED, "assembly text comes from LLVM and from tools only (got %s)",
