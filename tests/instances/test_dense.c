@@ -10,16 +10,9 @@
 #include <string.h>
 
 #include "jit/compile.h"
+#include "tests/instances/emu_env.h"
 #include "tests/instances/instance_text.h"
 #include "tests/instances/job_run.h"
-
-static struct {
-    const char *target_name;
-    tw_target target;
-    bool all;
-    tw_device *device;
-    tw_compiler *compiler;
-} env;
 
 static const struct {
     const char *family;
@@ -294,26 +287,6 @@ static void each_wait_and_barrier_is_needed(void **state) {
         ran++;
     }
     if (!ran) skip();
-}
-
-static int open_env(void **state) {
-    (void)state;
-    char name[64];
-    snprintf(name, sizeof name, "emu:%s", env.target_name);
-    tw_diag *diag = tw_diag_new(NULL);
-    int failed = tw_target_parse(env.target_name, &env.target, diag) ||
-                 tw_device_open(name, &env.device, diag) ||
-                 tw_compiler_open(TW_COMPILER_LLVM, &env.compiler, diag);
-    if (failed) fputs(tw_diag_text(diag), stderr);
-    tw_diag_free(diag);
-    return failed;
-}
-
-static int close_env(void **state) {
-    (void)state;
-    tw_device_close(env.device);
-    tw_compiler_close(env.compiler);
-    return 0;
 }
 
 int main(int argc, char **argv) {

@@ -8,6 +8,7 @@
 #include "instances/family.h"
 #include "instances/grid.h"
 #include "ir/build.h"
+#include "tests/llvm_compiler.h"
 
 typedef struct toy_spec {
     int32_t live, unroll;
@@ -58,8 +59,6 @@ static const tw_family toy = {
     .validate = toy_validate,
     .build = toy_build,
 };
-
-static tw_compiler *compiler;
 
 typedef struct seen {
     size_t count, spilling, failed;
@@ -149,17 +148,6 @@ static void unreadable_words_are_errors(void **state) {
     assert_int_equal(tw_grid_compile(&toy, &what, &counts, diag), TW_ERR_INVALID);
     assert_string_equal(tw_diag_first_error(diag), "a word must name a field of toy (got depth=2)");
     tw_diag_free(diag);
-}
-
-static int open_compiler(void **state) {
-    (void)state;
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, NULL);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    return 0;
 }
 
 int main(void) {

@@ -10,23 +10,8 @@
 #include <unistd.h>
 
 #include "jit/compiler.h"
+#include "tests/jit/compiler_and_diag.h"
 #include "tests/jit/kernels.h"
-
-static tw_compiler *compiler;
-static tw_diag *diag;
-
-static int open_compiler(void **state) {
-    (void)state;
-    diag = tw_diag_new(NULL);
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    tw_diag_free(diag);
-    return 0;
-}
 
 static tw_code_object *compile(const char *text, const char *target_name) {
     tw_target target;
@@ -658,5 +643,5 @@ int main(void) {
         cmocka_unit_test(mutations_never_crash),
         cmocka_unit_test(files_round_trip),
     };
-    return cmocka_run_group_tests_name("code object", tests, open_compiler, close_compiler);
+    return cmocka_run_group_tests_name("code object", tests, open_both, close_both);
 }

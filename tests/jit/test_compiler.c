@@ -12,23 +12,8 @@
 #include <unistd.h>
 
 #include "jit/compiler.h"
+#include "tests/jit/compiler_and_diag.h"
 #include "tests/jit/kernels.h"
-
-static tw_compiler *compiler;
-static tw_diag *diag;
-
-static int open_compiler(void **state) {
-    (void)state;
-    diag = tw_diag_new(NULL);
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    tw_diag_free(diag);
-    return 0;
-}
 
 static tw_target target_of(const char *name) {
     tw_target target;
@@ -352,5 +337,5 @@ int main(void) {
         cmocka_unit_test(nothing_goes_to_standard_error),
         cmocka_unit_test(a_missing_proc_is_named),
     };
-    return cmocka_run_group_tests_name("compiler", tests, open_compiler, close_compiler);
+    return cmocka_run_group_tests_name("compiler", tests, open_both, close_both);
 }

@@ -16,24 +16,10 @@
 #include "jit/worker.h"
 #include "support/fail.h"
 #include "support/strbuf.h"
+#include "tests/jit/compiler_and_diag.h"
 #include "tests/jit/kernels.h"
 
-static tw_compiler *compiler;
-static tw_diag *diag;
 static const tw_worker_limits default_limits;
-
-static int open_compiler(void **state) {
-    (void)state;
-    diag = tw_diag_new(NULL);
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, diag);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    tw_diag_free(diag);
-    return 0;
-}
 
 static tw_status compile(const char *text, const char *target_name, const tw_worker_limits *limits,
                          tw_compile_times *times, tw_code_object **out) {
@@ -372,5 +358,5 @@ int main(void) {
         cmocka_unit_test(handlers_do_not_run_in_the_child),
         cmocka_unit_test(threads_run_workers_at_once),
     };
-    return cmocka_run_group_tests_name("worker", tests, open_compiler, close_compiler);
+    return cmocka_run_group_tests_name("worker", tests, open_both, close_both);
 }

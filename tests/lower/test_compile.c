@@ -4,20 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/llvm_compiler.h"
 #include "tests/lower/op_kernels.h"
-
-static tw_compiler *compiler;
-
-static int open_compiler(void **state) {
-    (void)state;
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, NULL);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    return 0;
-}
 
 /* What the attributes say comes out in the code object: the workgroup, the wave, and hidden arguments where
  * the kernel asks how many workgroups there are. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "jit/compiler.h"
+#include "tests/llvm_compiler.h"
 
 #define PAGE_MAX    65536
 #define MAX_ENTRIES 32
@@ -19,8 +20,6 @@ typedef struct entry {
 
 static char page[PAGE_MAX];
 static entry entries[MAX_ENTRIES];
-static tw_compiler *compiler;
-
 /* What stands between backticks in the section's line that begins with `label`; "" where nothing does. */
 static void quoted(const char *section, const char *end, const char *label, char *out, size_t size) {
     out[0] = '\0';
@@ -106,17 +105,6 @@ static void is_still_so(void **state) {
     if (!found) print_error("%s\n", assembly);
     free(assembly);
     assert_true(found);
-}
-
-static int open_compiler(void **state) {
-    (void)state;
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, NULL);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    return 0;
 }
 
 int main(void) {

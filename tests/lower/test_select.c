@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ir/build.h"
+#include "tests/llvm_compiler.h"
 
 typedef struct program {
     const char *name;
@@ -38,19 +39,6 @@ static const selection selections[] = {
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
-
-static tw_compiler *compiler;
-
-static int open_compiler(void **state) {
-    (void)state;
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, NULL);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    return 0;
-}
 
 /* `name` is one of the words of `targets`. */
 static bool is_among(const char *name, const char *targets) {

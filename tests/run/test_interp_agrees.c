@@ -10,6 +10,7 @@
 #include "jit/compile.h"
 #include "run/device.h"
 #include "tests/ir/all_ops.h"
+#include "tests/llvm_compiler.h"
 
 static const char *const targets[] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",        "gfx1100:wave64",
                                       "gfx1151", "gfx1200", "gfx1201", "gfx1201:wave64", "gfx1250"};
@@ -114,8 +115,6 @@ typedef struct job {
     char name[64];
 } job;
 
-static tw_compiler *compiler;
-
 static void agree(void **state) {
     const job *j = *state;
     char device_name[64];
@@ -144,17 +143,6 @@ static void agree(void **state) {
     tw_device_close(device);
     if (!runs) skip();
     assert_int_equal(count, 0);
-}
-
-static int open_compiler(void **state) {
-    (void)state;
-    return tw_compiler_open(TW_COMPILER_LLVM, &compiler, NULL);
-}
-
-static int close_compiler(void **state) {
-    (void)state;
-    tw_compiler_close(compiler);
-    return 0;
 }
 
 int main(void) {
