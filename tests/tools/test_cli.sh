@@ -253,6 +253,9 @@ if $recorded; then
     cp "$source"/golden/lanes/* "$root/golden/lanes"
     sed -i 's/^right    gfx1201 0 \(.*r_split=2\)/right    gfx1201 1 \1/' "$lane"
     expect golden_execute_other_spills 1 'differs from its record' "$tilewright" golden --execute --jobs $jobs --dir "$root/golden" --filter r_split=2 --arch gfx1201
+    sed -i 's/^right    \(gfx90a\|gfx1100\) 0 [0-9a-f]*\(.*r_split=2\)/right    \1 0 0123456789abcdef\2/' "$lane"
+    expect golden_execute_feature_numbers 1 'gfx90a:xnack-: differs from its record' few_numbers "$root/golden" gfx90a:xnack-
+    expect golden_execute_wave_numbers 0 '^result +passed' few_numbers "$root/golden" gfx1100:wave64
     sed -i '/gfx1201.*r_split=2$/d' "$lane"
     expect golden_execute_not_recorded 1 'not recorded' "$tilewright" golden --execute --jobs $jobs --dir "$root/golden" --filter r_split=2 --arch gfx1201
     expect golden_execute_record_filter 0 '^record +written' "$tilewright" golden --execute --record --jobs $jobs --dir "$root/golden" --filter r_split=2
