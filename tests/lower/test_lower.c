@@ -347,6 +347,27 @@ static void missing_memory_is_an_error(void **state) {
     lower_with_ever_more_memory("wave");
 }
 
+/* Six bytes at a multiple of eight: the two behind the first four lie at a multiple of four. */
+static void the_second_piece_is_aligned_less(void **state) {
+    (void)state;
+    tw_context *ctx = tw_context_new(NULL);
+    tw_kernel *kernel =
+        kernel_from_text(ctx,
+                         "tile.kernel @k target(\"gfx942\") workgroup(64) (%p: ptr<f16, global>) {\n"
+                         "  %v = tile.global_load %p, 0 {align = 8} : vec<3 x f16>\n"
+                         "  tile.global_store %v, %p, 4 {align = 8} : vec<3 x f16>\n"
+                         "  return\n}\n",
+                         target_named("gfx942"));
+    char *text = lower_text(kernel, TW_FLAVOR_LLVM22, NULL);
+    assert_int_equal(count_of(text, "load i32, ptr addrspace(1) %.t1, align 8"), 1);
+    assert_int_equal(count_of(text, "load i16, "), 1);
+    assert_int_equal(count_of(text, "store i16 "), 1);
+    assert_int_equal(count_of(text, "align 8\n"), 2);
+    assert_int_equal(count_of(text, "align 4\n"), 2);
+    free(text);
+    tw_context_free(ctx);
+}
+
 /* The kernel's first group may stand in a region. */
 static void groups_of_the_first_pipeline_stay(void **state) {
     (void)state;
@@ -407,6 +428,7 @@ int main(void) {
         cmocka_unit_test(the_locale_changes_nothing),
         cmocka_unit_test(threads_may_share_a_kernel),
         cmocka_unit_test(missing_memory_is_an_error),
+        cmocka_unit_test(the_second_piece_is_aligned_less),
         cmocka_unit_test(groups_of_the_first_pipeline_stay),
         cmocka_unit_test(large_kernels_take_no_time),
     };
