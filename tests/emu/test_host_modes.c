@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/kernarg.h"
 #include "support/float_formats.h"
 #include "tests/emu/matrix_bench.h"
 
@@ -150,8 +151,34 @@ static void additions(void **state) {
     }
 }
 
+/* Bit 26 of the first word of resources in a kernel descriptor is MODE.FP16_OVFL at the start. */
+static void descriptors(void **state) {
+    static const char *const TARGETS[] = {"gfx90a", "gfx1100", "gfx1201"};
+    (void)state;
+    for (unsigned t = 0; t < 3; t++) {
+        char text[1024];
+        harness h;
+        snprintf(text, sizeof text,
+                 "%sdefine amdgpu_kernel void @k(ptr addrspace(1) %%d, float %%x) #0 {\n"
+                 "  %%r = call i32 asm \"v_mov_b32 $0, 0\\0Av_cvt_f16_f32 $0, $1\", \"=&v,v\"(float %%x)\n"
+                 "  store i32 %%r, ptr addrspace(1) %%d\n  ret void\n}\n",
+                 MATRIX_HEAD);
+        harness_open_object(&h, matrix_compile(TARGETS[t], text, strlen(text)), TARGETS[t]);
+        uint8_t *descriptor = ((tw_kernel_info *)tw_kernel_find(h.object, "k", h.diag))->descriptor;
+        for (unsigned set = 0; set < 2; set++) {
+            uint32_t got = 0;
+            uint64_t d = harness_buffer(&h, "d", NULL, 4);
+            descriptor[51] = (uint8_t)((descriptor[51] & ~4u) | (set ? 4 : 0));
+            harness_silent(&h, TRY(&h, "k", 1, 1, PTR(d), harness_f32(1e6f)));
+            harness_read(&h, d, &got, sizeof got);
+            assert_int_equal(got & 0xffff, set ? 0x7bff : 0x7c00);
+        }
+        harness_close(&h);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(matrices), cmocka_unit_test(conversions),
-                                       cmocka_unit_test(additions)};
+                                       cmocka_unit_test(additions), cmocka_unit_test(descriptors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

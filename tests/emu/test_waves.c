@@ -142,14 +142,16 @@ static void check_dpp_float(harness *h) {
 }
 
 static void check_swizzles(harness *h) {
-    static int32_t in[N], out[4 * N];
+    static int32_t in[N], out[6 * N];
     make(in, 8);
-    run(h, "swizzles", in, out, 4);
+    run(h, "swizzles", in, out, 6);
     for (int i = 0; i < N; i++) {
-        assert_int_equal(out[4 * i], in[i ^ 1]);
-        assert_int_equal(out[4 * i + 1], in[i ^ 31]);
-        assert_int_equal(out[4 * i + 2], in[(i & ~31) | (i & 24) | 3]);
-        assert_int_equal(out[4 * i + 3], in[i ^ 3]);
+        assert_int_equal(out[6 * i], in[i ^ 1]);
+        assert_int_equal(out[6 * i + 1], in[i ^ 31]);
+        assert_int_equal(out[6 * i + 2], in[(i & ~31) | (i & 24) | 3]);
+        assert_int_equal(out[6 * i + 3], in[i ^ 3]);
+        assert_int_equal(out[6 * i + 4], in[(i & ~31) | ((i + 3) & 31)]);
+        assert_int_equal(out[6 * i + 5], in[(i & ~15) | ((i - 5) & 15)]);
     }
 }
 

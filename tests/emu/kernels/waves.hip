@@ -86,11 +86,13 @@ KERNEL void dpp_float(float *out, const float *in) {
 }
 
 KERNEL void swizzles(int *out, const int *in) {
-    int v = in[GLOBAL_THREAD], n = 4 * GLOBAL_THREAD;
+    int v = in[GLOBAL_THREAD], n = 6 * GLOBAL_THREAD;
     out[n + 0] = __builtin_amdgcn_ds_swizzle(v, 0x041f); /* lane ^ 1 */
     out[n + 1] = __builtin_amdgcn_ds_swizzle(v, 0x7c1f); /* lane ^ 31 */
     out[n + 2] = __builtin_amdgcn_ds_swizzle(v, 0x0018 | 3 << 5); /* (lane & 24) | 3 */
     out[n + 3] = __builtin_amdgcn_ds_swizzle(v, 0x801b); /* quads reversed */
+    out[n + 4] = __builtin_amdgcn_ds_swizzle(v, 0xc000 | 3 << 5); /* three to the left */
+    out[n + 5] = __builtin_amdgcn_ds_swizzle(v, 0xc400 | 5 << 5 | 16); /* five to the right, in either half */
 }
 
 KERNEL void permutes(int *out, const int *in) {
