@@ -28,10 +28,11 @@ static void split_position(sc_gen *g, tw_value position, tw_value *unit, tw_valu
 void tw_sc_place_direct(sc_gen *g) {
     tw_builder *b = g->b;
     const tw_transposed_read *read = tw_transposed_global_load(g->target);
-    tw_value lane = tw_lane_id(b), position, k, unit, column;
+    tw_value lane = tw_lane_id(b), position, k, unit, column, lane_column;
     tw_sc_place_products(g, &g->product_row, &g->product_column);
     tw_lane_map_values(b, &read->registers, lane, 0, &position, &k);
-    split_position(g, position, &unit, &g->lane_column);
+    split_position(g, position, &unit, &lane_column);
+    g->in_first_column = tw_emit_add(b, lane_column, -1);
     tw_lane_map_values(b, &read->memory, lane, 0, &position, &k);
     split_position(g, position, &unit, &column);
     tw_value down = tw_emit_udiv(b, unit, g->shape.across);
@@ -139,54 +140,75 @@ sc_rest tw_sc_rest_of(sc_gen *g, const sc_step *step) {
     return rest;
 }
 
-/* The bits of two neighbouring units' positions that are in the image. */
-static tw_value mask_of(sc_gen *g, const sc_rest *rest, int product, int column, int unit) {
+enum { WORDS = SC_CHUNK / 2 };
+
+/* The bits of two neighbouring units' positions that are in the image. Those of a lane's two columns are
+ * scalars, and the second are among the first: only to choose is the lane's work. */
+static tw_value mask_of(sc_gen *g, const sc_rest *rest, int product, int column, int word) {
     tw_builder *b = g->b;
-    tw_value bits[2];
+    tw_value masks[PER_HALF] = {g->zero, g->zero};
     for (int i = 0; i < 2; i++) {
-        const int down = (unit + i) / g->shape.across, side = (unit + i) % g->shape.across;
+        const int unit = 2 * word + i, down = unit / g->shape.across, side = unit % g->shape.across;
         tw_value row = tw_emit_add(b, g->product_row, down * g->spec->rows + row_of(g, product));
         tw_value inside = tw_icmp(b, TW_SLT, row, rest->rows);
         tw_value columns = tw_sub(b, rest->columns, g->product_column);
-        columns = tw_emit_add(b, columns, -(side * g->shape.unit_columns + column));
         columns = tw_select(b, inside, columns, g->zero);
-        tw_value mine = tw_icmp(b, TW_SLT, g->lane_column, columns);
         tw_value set = tw_i32(b, i ? (int32_t)0xffff0000 : 0xffff);
-        bits[i] = tw_select(b, mine, set, g->zero);
+        for (int c = 0; c < PER_HALF; c++) {
+            tw_value exists = tw_emit_compare(b, TW_SGT, columns, side * g->shape.unit_columns + column + c);
+            tw_value bits = tw_select(b, exists, set, g->zero);
+            masks[c] = i ? tw_or(b, masks[c], bits) : bits;
+        }
     }
-    return tw_or(b, bits[0], bits[1]);
+    tw_value first = tw_and(b, g->in_first_column, masks[0]);
+    return tw_or(b, first, masks[1]);
 }
 
-static void clear_half(sc_gen *g, const sc_rest *rest, int product, int half) {
+/* Of one word of each piece. */
+static void clear_word(sc_gen *g, const sc_rest *rest, int word) {
     tw_builder *b = g->b;
-    enum { WORDS = SC_CHUNK / 2 };
     const tw_type *words = tw_type_vector(TW_I32, WORDS);
-    tw_value masks[WORDS];
-    for (int i = 0; i < WORDS; i++)
-        masks[i] = mask_of(g, rest, product, column_of(g, product) + half * PER_HALF, 2 * i);
-    tw_value mask = tw_vector_build(b, masks, WORDS);
-    for (int t = 0; t < g->spec->wave_tiles_k; t++) {
-        tw_value *piece = &g->dy_values[value_index(g, product, t, half)];
-        tw_value bits = tw_bitcast(b, *piece, words);
-        bits = tw_and(b, bits, mask);
-        *piece = tw_bitcast(b, bits, piece_type(g));
-    }
+    for (int product = 0; product < g->shape.products; product++)
+        for (int half = 0; half < SC_HALVES; half++) {
+            tw_value mask = mask_of(g, rest, product, column_of(g, product) + half * PER_HALF, word);
+            for (int t = 0; t < g->spec->wave_tiles_k; t++) {
+                tw_value *piece = &g->dy_values[value_index(g, product, t, half)];
+                tw_value all = tw_bitcast(b, *piece, words);
+                tw_value bits = tw_vector_extract(b, all, (unsigned)word);
+                bits = tw_and(b, bits, mask);
+                all = tw_vector_insert(b, bits, all, (unsigned)word);
+                *piece = tw_bitcast(b, all, piece_type(g));
+            }
+        }
 }
 
-void tw_sc_clear_outside(sc_gen *g, const sc_rest *rest) {
+static tw_value is_outside(sc_gen *g, const sc_rest *rest, int down, int side) {
     tw_builder *b = g->b;
+    tw_value below = tw_emit_compare(b, TW_SLT, rest->rows, (down + 1) * g->spec->rows);
+    tw_value right = tw_emit_compare(b, TW_SLT, rest->columns, (side + 1) * g->shape.unit_columns);
+    return tw_or(b, below, right);
+}
+
+static void end_clear(sc_gen *g, tw_value *before) {
     const unsigned count = (unsigned)g->shape.dy_loads;
-    tw_value before[SC_MAX_ITEMS * SC_UNITS];
-    memcpy(before, g->dy_values, count * sizeof *before);
-    tw_value below = tw_emit_compare(b, TW_SLT, rest->rows, g->shape.step_rows);
-    tw_value right = tw_emit_compare(b, TW_SLT, rest->columns, g->shape.step_columns);
-    tw_value outside = tw_or(b, below, right);
-    tw_if_begin(b, outside);
-    for (int i = 0; i < g->shape.products; i++)
-        for (int half = 0; half < SC_HALVES; half++)
-            clear_half(g, rest, i, half);
-    tw_if_else(b, count, g->dy_values);
-    tw_if_end(b, count, before, g->dy_values);
+    tw_if_else(g->b, count, g->dy_values);
+    tw_if_end(g->b, count, before, g->dy_values);
+}
+
+/* Each two units have a word: where both are inside, as most are, there is nothing to do. */
+void tw_sc_clear_outside(sc_gen *g, const sc_rest *rest) {
+    tw_value all[SC_MAX_ITEMS * SC_UNITS], before[SC_MAX_ITEMS * SC_UNITS];
+    const size_t size = sizeof *all * (size_t)g->shape.dy_loads;
+    memcpy(all, g->dy_values, size);
+    tw_if_begin(g->b, is_outside(g, rest, g->spec->unit_rows - 1, g->shape.across - 1));
+    for (int word = 0; word < WORDS; word++) {
+        const int last = 2 * word + 1;
+        memcpy(before, g->dy_values, size);
+        tw_if_begin(g->b, is_outside(g, rest, last / g->shape.across, last % g->shape.across));
+        clear_word(g, rest, word);
+        end_clear(g, before);
+    }
+    end_clear(g, all);
 }
 
 tw_value tw_sc_direct_fragment(sc_gen *g, int product, int tile) {

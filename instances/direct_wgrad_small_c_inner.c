@@ -35,7 +35,12 @@ static void split_column(sc_gen *g, tw_value q, tw_value *row, tw_value *in_row)
     *in_row = tw_sub(b, q, before);
 }
 
-sc_column tw_sc_column(sc_gen *g, int tile, tw_value column) {
+/* Column of dW of a tile's column: its filter row, what is before it in that row, and whether it exists. */
+typedef struct sc_column {
+    tw_value row, in_row, exists;
+} sc_column;
+
+static sc_column dw_column(sc_gen *g, int tile, tw_value column) {
     tw_builder *b = g->b;
     sc_column at;
     split_column(g, flat_column(g, tile, column), &at.row, &at.in_row);
@@ -252,7 +257,7 @@ static void give_tile(sc_gen *g, const tw_dense_slab *slab, tw_value sum, tw_val
     for (unsigned slot = 0; slot < g->shape.info.slots[TW_MATRIX_D]; slot++) {
         tw_value row, column, part = tw_vector_extract(b, sum, slot);
         tw_lane_map_values(b, &map, lane, slot, &row, &column);
-        const sc_column at = tw_sc_column(g, tile, column);
+        const sc_column at = dw_column(g, tile, column);
         tw_value before = tw_emit_mul(b, at.row, g->shape.row_columns);
         tw_value q = tw_add(b, before, at.in_row);
         q = tw_select(b, at.exists, q, columns);

@@ -113,7 +113,8 @@ typedef struct sc_gen {
     tw_value x_values[SC_MAX_ITEMS * SC_UNITS], dy_values[SC_MAX_ITEMS * SC_UNITS];
     tw_value lds;
     tw_value product_row, product_column; /* of the unit, where the wave's products begin */
-    tw_value lane_column, last_dy; /* without LDS: the lane's column of a half, and the last place in dY */
+    tw_value in_first_column,
+        last_dy; /* without LDS: -1 in the lanes of a half's first column, and the last place in dY */
     tw_value lane_x[SC_MAX_TILES],
         lane_dy;                /* where the lane's part of a fragment is in the step's buffer, or in dY */
     tw_value sums[SC_MAX_SUMS]; /* [tile of k][tile of q] */
@@ -134,11 +135,6 @@ void tw_sc_store(sc_gen *g, tw_value buffer);
 void tw_sc_place_lanes(sc_gen *g);
 /* Where the wave's products begin: row and column of the unit. */
 void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column);
-/* Column of dW of a tile's column: its filter row, what is before it in that row, and whether it exists. */
-typedef struct sc_column {
-    tw_value row, in_row, exists;
-} sc_column;
-sc_column tw_sc_column(sc_gen *g, int tile, tw_value column);
 tw_value tw_sc_join(tw_builder *b, tw_value low, tw_value high);
 /* Moves the lanes' places by `elements`, to the other buffer. */
 void tw_sc_move_lanes(sc_gen *g, tw_value elements);

@@ -232,6 +232,49 @@ static void end_loads(sc_gen *g, const sc_item *item, const tw_value *loaded, tw
     tw_if_end(b, count, before, values);
 }
 
+/* Elements left or right of the row go past any buffer. */
+static tw_value load_checked(sc_gen *g, const x_row *x, tw_value rsrc, const sc_item *item, tw_value above,
+                             int unit) {
+    tw_builder *b = g->b;
+    tw_value begin = begin_of(g, x, unit), outside = tw_i32(b, INT32_MIN);
+    tw_value shift = tw_add(b, begin, above);
+    tw_value in_row = tw_add(b, item->bytes, begin);
+    tw_value inside = tw_emit_is_index(b, in_row, g->row_bytes);
+    tw_value offset = tw_add(b, item->offset, shift);
+    offset = tw_select(b, inside, offset, outside);
+    return load_x(g, rsrc, offset);
+}
+
+/* Units between the first and the last are inside the row in all but narrow images and a row's last steps:
+ * then one offset serves them all. */
+static void load_units(sc_gen *g, const x_row *x, tw_value rsrc, const sc_item *item, tw_value above,
+                       tw_value loaded[SC_UNITS]) {
+    tw_builder *b = g->b;
+    const int last = g->shape.across - 1;
+    loaded[0] = load_checked(g, x, rsrc, item, above, 0);
+    if (last < 3) {
+        for (int unit = 1; unit <= last; unit++)
+            loaded[unit] = load_checked(g, x, rsrc, item, above, unit);
+        return;
+    }
+    tw_value between[SC_UNITS], begin = begin_of(g, x, 1), end = begin_of(g, x, last - 1);
+    end = tw_emit_add(b, end, 2 * g->shape.x_chunks);
+    tw_value begins = tw_emit_compare(b, TW_SGE, begin, 0), ends = tw_icmp(b, TW_SLE, end, g->row_bytes);
+    tw_value inside = tw_and(b, begins, ends);
+    tw_if_begin(b, inside);
+    tw_value shift = tw_add(b, begin, above);
+    tw_value offset = tw_add(b, item->offset, shift);
+    for (int unit = 1; unit < last; unit++) {
+        tw_value at = tw_emit_add(b, offset, 2 * (unit - 1) * g->shape.unit_elements);
+        between[unit] = load_x(g, rsrc, at);
+    }
+    tw_if_else(b, (unsigned)(last - 1), between + 1);
+    for (int unit = 1; unit < last; unit++)
+        between[unit] = load_checked(g, x, rsrc, item, above, unit);
+    tw_if_end(b, (unsigned)(last - 1), between + 1, loaded + 1);
+    loaded[last] = load_checked(g, x, rsrc, item, above, last);
+}
+
 /* All rows of the units: a buffer that begins and ends with the image, and rows above it before its begin. */
 static void load_shared(sc_gen *g, const x_row *x, int first_unit) {
     tw_builder *b = g->b;
@@ -243,20 +286,12 @@ static void load_shared(sc_gen *g, const x_row *x, int first_unit) {
     /* Rows that are further outside than all that is staged are as if they were just outside. */
     tw_value row = tw_emit_max(b, x->row, -g->shape.x_rows);
     row = tw_smin(b, row, g->args.h);
-    tw_value above = tw_mul(b, row, g->row_bytes), outside = tw_i32(b, INT32_MIN);
+    tw_value above = tw_mul(b, row, g->row_bytes);
     for (int i = 0; i < g->shape.x_items; i++) {
         const sc_item *item = &g->x[i];
         tw_value loaded[SC_UNITS];
         begin_loads(g, item);
-        for (int unit = 0; unit < g->shape.across; unit++) {
-            tw_value begin = begin_of(g, x, unit);
-            tw_value shift = tw_add(b, begin, above);
-            tw_value in_row = tw_add(b, item->bytes, begin);
-            tw_value inside = tw_emit_is_index(b, in_row, g->row_bytes);
-            tw_value offset = tw_add(b, item->offset, shift);
-            offset = tw_select(b, inside, offset, outside);
-            loaded[unit] = load_x(g, rsrc, offset);
-        }
+        load_units(g, x, rsrc, item, above, loaded);
         end_loads(g, item, loaded, &g->x_values[i * SC_UNITS + first_unit]);
     }
 }
