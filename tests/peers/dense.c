@@ -347,6 +347,9 @@ int main(int argc, char **argv) {
     }
     tw_diag *diag = tw_diag_new(NULL);
     if (!diag) return 1;
+    if (!PEER_CLANG[0]) fprintf(stderr, "dense: HIP C++ is skipped: no clang of the library's LLVM\n");
+    if (o.command ? !o.python : !o.triton && !o.check)
+        fprintf(stderr, "dense: Triton is skipped: no %s\n", o.command ? "PYTHON" : "--triton FOLDER");
     if (o.command)
         dense_time_heading();
     else if (!o.check)
