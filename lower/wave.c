@@ -320,6 +320,8 @@ void tw_ll_wave_reduce(tw_lowering *l, const tw_op *op, const tw_ll_rule *rule) 
     } else {
         for (unsigned mask = 16; mask < wave_size(l); mask *= 2)
             word = combine(l, r, type, word, xor_lanes(l, word, mask));
+        /* Lanes that combined several NaNs, in one order or the other, have different ones. */
+        if (type->scalar == TW_F32) word = tw_ll_let(l, "call i32 %I(i32 %r)", TW_LL_READFIRSTLANE, word);
     }
     set_from_word(l, op, word);
 }

@@ -14,6 +14,21 @@ static unsigned words(maker *m, tw_value values[8]) {
     return COUNT(types);
 }
 
+/* Of several NaNs, too, a reduction gives all lanes the same one. */
+static void reduce_nans(maker *m, unsigned wave_size) {
+    tw_builder *b = m->b;
+    tw_value quiet = tw_i32(b, 0x7fc00000), lane = tw_lane_id(b);
+    tw_value payload = tw_or(b, quiet, lane);
+    tw_value nan = tw_bitcast(b, payload, tw_type_scalar(TW_F32));
+    tw_value sum = tw_wave_reduce(b, TW_REDUCE_FADD, nan);
+    tw_value word = tw_bitcast(b, sum, tw_type_scalar(TW_I32));
+    for (unsigned mask = 1; mask < wave_size; mask *= 2) {
+        tw_value partner = tw_shuffle_xor(b, word, mask);
+        tw_value difference = tw_xor(b, word, partner);
+        maker_store(m, difference);
+    }
+}
+
 void build_wave(maker *m) {
     tw_builder *b = m->b;
     unsigned wave_size = tw_builder_target(b).wave_size;
@@ -44,6 +59,7 @@ void build_wave(maker *m) {
         tw_value total = tw_wave_reduce(b, (tw_reduce_kind)kind, values[kind >= TW_REDUCE_FADD]);
         maker_store(m, total);
     }
+    reduce_nans(m, wave_size);
     tw_value bit = tw_trunc(b, lane, TW_I1);
     tw_value bits = tw_ballot(b, bit);
     maker_store(m, bits);
