@@ -132,7 +132,8 @@ void tw_emu_mode_changed(tw_emu_wave *w) {
     }
     w->lane_mode = (ieee ? EMU_MODE_IEEE : 0) | (clamp ? EMU_MODE_DX10_CLAMP : 0) |
                    (w->mode >> 23 & 1 ? EMU_MODE_FP16_OVFL : 0) |
-                   (tw_arch_get(w->launch->target.arch)->fp8 == TW_FP8_FNUZ ? EMU_MODE_FNUZ : 0);
+                   (tw_arch_get(w->launch->target.arch)->fp8 == TW_FP8_FNUZ ? EMU_MODE_FNUZ : 0) |
+                   (w->launch->isa == TW_ISA_GFX12 ? EMU_MODE_RDNA4 : 0);
     w->slow_float = (w->mode & 0xff) != 0xf0 || w->lane_mode & EMU_MODE_FP16_OVFL;
 }
 

@@ -2,7 +2,7 @@
 #ifndef TW_RUN_EMU_LANE_DIVISION_H
 #define TW_RUN_EMU_LANE_DIVISION_H
 
-/* What is alike in both widths: LANE(exponent), denormal, div_scale, div_special, div_fixup. */
+/* What is alike in both widths: LANE(exponent), div_scale, div_special, div_fixup. */
 #define LANE(name)     name##32
 #define LANE_FLOAT     float
 #define LANE_BITS      uint32_t
@@ -13,7 +13,8 @@
 #define LANE_FRACTION  23
 #define LANE_EXPONENTS 0xffu
 #define DIV_FAR        96  /* exponents of numerator and denominator so far apart ask for scaling */
-#define DIV_SMALL      23  /* a numerator's exponent that asks for it */
+#define DIV_SMALL      24  /* a numerator's exponent that asks for it */
+#define DIV_LARGE      253 /* a denominator's: its reciprocal is a denormal */
 #define DIV_LOST       150 /* further apart, and the quotient is zero */
 #define DIV_SCALE      64
 #include "run/emu/lane_division_width.h"
@@ -29,6 +30,7 @@
 #define LANE_EXPONENTS 0x7ffull
 #define DIV_FAR        768
 #define DIV_SMALL      53
+#define DIV_LARGE      2045
 #define DIV_LOST       1075
 #define DIV_SCALE      128
 #include "run/emu/lane_division_width.h"

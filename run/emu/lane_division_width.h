@@ -5,34 +5,33 @@
 #define LANE_NAN      (LANE_INFINITY | (LANE_BITS)1 << (LANE_FRACTION - 1))
 
 LM int LANE(exponent)(LANE_FLOAT f) { return (int)(LANE_BITS_OF(f) >> LANE_FRACTION & LANE_EXPONENTS); }
-LM bool LANE(denormal)(LANE_FLOAT f) { return LANE(exponent)(f) == 0 && f != 0; }
 
 /* v_div_scale: `which` is the value to scale (equal to denominator or numerator); bit 0 of *flag asks
- * v_div_fmas to scale back. A denominator whose reciprocal is a denormal is scaled down, also where the
- * quotient is a denormal: a denominator scaled up would be infinite, and the quotients of LLVM's division
- * wrong. */
+ * v_div_fmas to scale back. The exponents alone decide. The ISA documents write it with denormal quotients
+ * and reciprocals, and with all scaled up; what is here is what chips do (gfx1100 and gfx1201: division.h of
+ * AMD's emulator, captures of github.com/bjacob/goc), and what LLVM's division needs. */
 LM LANE_FLOAT LANE(div_scale)(LANE_FLOAT which, LANE_FLOAT den, LANE_FLOAT num, uint32_t *flag) {
-    bool of_den = LANE_BITS_OF(which) == LANE_BITS_OF(den), of_num = LANE_BITS_OF(which) == LANE_BITS_OF(num);
+    bool of_den = LANE_BITS_OF(which) == LANE_BITS_OF(den);
+    int den_exponent = LANE(exponent)(den), num_exponent = LANE(exponent)(num);
+    int apart = num_exponent - den_exponent, scale = 0;
     *flag = 0;
-    if (num == 0 || den == 0) return LANE_OF_BITS(LANE_NAN);
-    if (LANE(exponent)(num) - LANE(exponent)(den) >= DIV_FAR) {
+    if (apart >= DIV_FAR) {
         *flag = 1;
-        return of_den ? LANE_LDEXP(which, DIV_SCALE) : which;
-    }
-    if (LANE(denormal)(den)) return LANE_LDEXP(which, DIV_SCALE);
-    bool tiny_reciprocal = LANE(exponent)(1 / den) == 0 && den - den == 0;
-    bool tiny_quotient = LANE(exponent)(num / den) == 0 && den - den == 0;
-    if (tiny_reciprocal && tiny_quotient) {
+        scale = of_den ? DIV_SCALE : 0;
+    } else if (den_exponent == 0) {
+        scale = DIV_SCALE;
+    } else if (den_exponent >= DIV_LARGE) {
+        *flag = apart <= -DIV_FAR;
+        scale = *flag && !of_den ? 0 : -DIV_SCALE;
+    } else if (apart <= -DIV_FAR) {
         *flag = 1;
-        return of_den ? LANE_LDEXP(which, -DIV_SCALE) : which;
+        scale = of_den ? 0 : DIV_SCALE;
+    } else if (num_exponent <= DIV_SMALL) {
+        scale = DIV_SCALE;
     }
-    if (tiny_reciprocal) return LANE_LDEXP(which, -DIV_SCALE);
-    if (tiny_quotient) {
-        *flag = 1;
-        return of_num ? LANE_LDEXP(which, DIV_SCALE) : which;
-    }
-    if (LANE(exponent)(num) <= DIV_SMALL) return LANE_LDEXP(which, DIV_SCALE);
-    return which;
+    if (num == 0 || den == 0) return LANE_OF_BITS(LANE_SIGN | LANE_NAN);
+    if (which != which) return LANE_QUIET(which);
+    return scale ? LANE_LDEXP(which, scale) : which;
 }
 
 /* The bits of f with the sign of num / den. */
@@ -71,5 +70,6 @@ LM LANE_FLOAT LANE(div_fixup)(LANE_FLOAT q, LANE_FLOAT den, LANE_FLOAT num) {
 #undef LANE_NAN
 #undef DIV_FAR
 #undef DIV_SMALL
+#undef DIV_LARGE
 #undef DIV_LOST
 #undef DIV_SCALE

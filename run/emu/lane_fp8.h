@@ -20,8 +20,14 @@ LM uint32_t limited_half(float f, uint32_t m) {
     return overflows ? h - 1 : h;
 }
 
-/* Without FP16_OVFL what is too large becomes infinity, or NaN where there is none. */
+/* Without FP16_OVFL what is too large becomes infinity, or NaN where there is none. With it infinite sources
+ * become the largest number too (util/data_types.h of AMD's emulator), but on gfx1200 and gfx1201, whose NaNs
+ * are also all alike (captures of a gfx1201 in github.com/bjacob/goc). */
 LM uint32_t narrow_f32(float f, tw_float_format format, tw_round_mode round, uint32_t m) {
+    if (m & EMU_MODE_RDNA4) {
+        if (f != f) return format == TW_FLOAT_FP8_OCP ? 0xff : 0xfe;
+        if (f - f != 0) m &= ~(uint32_t)EMU_MODE_FP16_OVFL;
+    }
     tw_overflow_mode overflow = m & EMU_MODE_FP16_OVFL ? TW_OVERFLOW_SATURATE : TW_OVERFLOW_IEEE;
     return (uint32_t)tw_float_convert(TW_FLOAT_F32, f32_bits(f), format, round, overflow);
 }

@@ -115,7 +115,33 @@ static void run_double(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
             }
         }
     }
-    tw_emu_matrix_store(w, i, x, NULL, d);
+    tw_emu_matrix_store(w, i, x, NULL, NULL, d);
+}
+
+/* gfx1200 and gfx1201 add, and saturate, the products of the first of each two groups of eight k, then those
+ * of the second (captures of a gfx1201 in github.com/bjacob/goc; gfx11 there saturates once). */
+static void run_stages(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, const float *a, const float *b,
+                       const emu_matrix_choice *choice) {
+    float d[2][EMU_MATRIX_ELEMENTS];
+    for (unsigned stage = 0; stage < 2; stage++) {
+        emu_matrix part = *x;
+        emu_matrix_choice chosen;
+        part.k = 0;
+        for (unsigned k = 0; k < x->k; k++) {
+            if (k / 8 % 2 != stage) continue;
+            part.a_k[part.k] = x->a_k[k];
+            part.b_k[part.k] = x->b_k[k];
+            for (unsigned row = 0; x->sparse && row < x->m; row++)
+                chosen.k[row][part.k] = choice->k[row][k];
+            part.k++;
+        }
+        memset(d[stage], 0, sizeof **d * x->d.slots * x->lanes);
+        if (x->sparse)
+            loops()->multiply_sparse(&part, a, b, &chosen, d[stage]);
+        else
+            loops()->multiply(&part, a, b, d[stage]);
+    }
+    tw_emu_matrix_store(w, i, x, d[0], d[1], NULL);
 }
 
 static void run_single(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
@@ -130,6 +156,10 @@ static void run_single(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
     else
         read_operand(w, x, &i->s[2], &x->c, run, d);
     if (x->sparse) tw_emu_matrix_choose(w, x, false, &choice);
+    if (x->staged) {
+        run_stages(w, i, x, a, b, &choice);
+        return;
+    }
     if (x->scaled) {
         tw_emu_matrix_multiply_scaled(w, x, a, b, d);
     } else if (x->sparse ? run->multiply_sparse(x, a, b, &choice, d) : run->multiply(x, a, b, d)) {
@@ -139,7 +169,7 @@ static void run_single(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x) {
             read_operand(w, x, &i->s[2], &x->c, run, c);
         fix_nans(x, a, b, c, x->sparse ? &choice : NULL, d);
     }
-    tw_emu_matrix_store(w, i, x, d, NULL);
+    tw_emu_matrix_store(w, i, x, d, NULL, NULL);
 }
 
 /* EXEC and MODE have no say: all lanes take part, sums round to nearest even, as the host does between

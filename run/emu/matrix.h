@@ -64,6 +64,7 @@ typedef struct emu_matrix {
     uint8_t lanes, blocks, m, n, k; /* k: columns of A, at most 128 */
     uint8_t b_lanes;                /* how B's lanes are exchanged (blgp) */
     bool clamp, scaled, sparse;
+    bool staged;       /* clamp holds for the products of every other eight k, and again for the rest */
     uint8_t index_bit; /* of the lowest entry of the index */
     emu_matrix_operand a, b, c, d;
     emu_matrix_scale scale[2]; /* of A and B */
@@ -104,9 +105,10 @@ void tw_emu_matrix_multiply_scaled(const tw_emu_wave *w, const emu_matrix *x, co
 bool tw_emu_matrix_scale_unknown(const tw_emu_wave *w, const emu_matrix *x);
 /* Marks the elements of A and B whose scale has an unknown bit. */
 void tw_emu_matrix_unknown_scales(const tw_emu_wave *w, const emu_matrix *x, uint8_t *a, uint8_t *b);
-/* Stores the elements of D, those of f64 from `wide`. */
+/* Stores the elements of D: `d`, or those of f64 from `wide`. `second`: the sums of the second stage, or
+ * NULL. */
 void tw_emu_matrix_store(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, const float *d,
-                         const double *wide);
+                         const float *second, const double *wide);
 
 /* Where lane `lane` of B comes from (CDNA3 ISA, BLGP). */
 static inline unsigned emu_matrix_exchanged_lane(unsigned how, unsigned lane) {

@@ -285,6 +285,7 @@ void tw_emu_bind_matrix(emu_binding *b) {
     if (!columns_in_lanes(x, b_atom)) b->reason = "a lane map that the emulator does not serve";
     bind_signs(b, row, x);
     x->integer = info.d == TW_MATRIX_I32;
+    x->staged = x->integer && x->clamp && b->binder->isa == TW_ISA_GFX12;
     x->half = info.slots[TW_MATRIX_D] * info.wave_size > info.m * info.n * info.blocks;
     if (x->half && modifier(b, "op_sel", 2)) {
         x->high = 1;

@@ -86,7 +86,8 @@ static uint32_t add_integer(const emu_matrix *x, uint32_t c, float sum) {
 
 /* One word of one block of lanes. `sums`: C of integers. */
 static void result_word(const tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, const float *d,
-                        const uint32_t *sums, unsigned word, unsigned half, uint32_t *out) {
+                        const float *second, const uint32_t *sums, unsigned word, unsigned half,
+                        uint32_t *out) {
     if (x->d.format.bits == 16) {
         const float *low = d + 2 * word * x->lanes + half * EMU_LANES, *high = low + x->lanes;
         bool bfloat = x->d.format.kind == EMU_MATRIX_BFLOAT;
@@ -101,10 +102,12 @@ static void result_word(const tw_emu_wave *w, const emu_inst *i, const emu_matri
     const float *from = d + word * x->lanes + half * EMU_LANES;
     for (unsigned l = 0; l < EMU_LANES; l++) {
         uint32_t bits = f32_bits(from[l]);
-        if (x->integer)
+        if (x->integer) {
             bits = add_integer(x, sums[word * x->lanes + half * EMU_LANES + l], from[l]);
-        else if (x->a.format.flush && !(bits & 0x7f800000u))
+            if (second) bits = add_integer(x, bits, second[word * x->lanes + half * EMU_LANES + l]);
+        } else if (x->a.format.flush && !(bits & 0x7f800000u)) {
             bits &= 0x80000000u;
+        }
         out[l] = bits;
     }
 }
@@ -130,7 +133,7 @@ static bool old_half_unknown(const tw_emu_wave *w, const emu_inst *i, const emu_
 }
 
 void tw_emu_matrix_store(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x, const float *d,
-                         const double *wide) {
+                         const float *second, const double *wide) {
     unknown_places u;
     bool any = w->shadow && (may_be_unknown(w, i, x) || old_half_unknown(w, i, x));
     if (any) find_unknown(w, i, x, &u);
@@ -147,7 +150,7 @@ void tw_emu_matrix_store(tw_emu_wave *w, const emu_inst *i, const emu_matrix *x,
                 for (unsigned l = 0; l < EMU_LANES; l++)
                     bits[l] = (uint32_t)(f64_bits(from[l]) >> (word % 2 * 32));
             } else {
-                result_word(w, i, x, d, sums, word, half, bits);
+                result_word(w, i, x, d, second, sums, word, half, bits);
             }
             if (any) unknown_word(w, i, x, u.d, word, half, unknown);
             tw_emu_vector_store(w, &i->d, word, half, ~0u, bits, any ? unknown : NULL);

@@ -209,6 +209,8 @@ enum {
     EMU_ROW_BYTE_OUT = 1 << 25,   /* the result is a byte of its register */
     EMU_ROW_TID = 1 << 26,        /* lanes lie side by side, from a scalar address on */
     EMU_ROW_BLOCK = 1 << 27,      /* M0 says which of 32 registers */
+    EMU_ROW_QUOTIENT = 1 << 28,   /* denormals of the first source count, whatever the mode */
+    EMU_ROW_STEP = 1 << 29,       /* ... of all sources */
     EMU_ROW_ORDERED = 1 << 18     /* an atomic whose outcome depends on the order of workgroups */
 };
 
@@ -220,7 +222,13 @@ typedef enum emu_wave_state {
 } emu_wave_state;
 
 /* Bits of emu_wave.mode as the lane functions get them. */
-enum { EMU_MODE_IEEE = 1, EMU_MODE_DX10_CLAMP = 2, EMU_MODE_FP16_OVFL = 4, EMU_MODE_FNUZ = 8 /* fp8 */ };
+enum {
+    EMU_MODE_IEEE = 1,
+    EMU_MODE_DX10_CLAMP = 2,
+    EMU_MODE_FP16_OVFL = 4,
+    EMU_MODE_FNUZ = 8 /* fp8 */,
+    EMU_MODE_RDNA4 = 16 /* of fp8: one NaN; infinities stay */
+};
 
 /* Bits of a denormal mode: denormals count as sources, as results. */
 enum { EMU_DENORM_IN = 1, EMU_DENORM_OUT = 2 };

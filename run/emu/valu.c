@@ -279,6 +279,7 @@ static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const emu_bloc
     const emu_row *row = i->row;
     if (row->flags & (EMU_ROW_MODES | EMU_ROW_FLUSH) && (w->slow_float || row->flags & EMU_ROW_FLUSH)) {
         for (unsigned k = 0; k < i->sources; k++) {
+            if (row->flags & EMU_ROW_STEP || (!k && row->flags & EMU_ROW_QUOTIENT)) continue;
             if (!flushes(w, i, (emu_type)row->src[k], EMU_DENORM_IN)) continue;
             memcpy(room[k], in.s[k], i->s[k].words * EMU_LANES * sizeof(uint32_t));
             flush_block(room[k], (emu_type)row->src[k]);

@@ -1,6 +1,7 @@
 /* MODE around matrix instructions and conversions to fp8: FP16_OVFL counts, the round mode does not, and what
  * the host rounds to never does. */
 #include <fenv.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +88,16 @@ static const conversion CONVERSIONS[] = {
     {"gfx1201", "v_cvt_pk_bf8_f32 $0, $1, $1", 11, {0x4a4a, 0x4a4a, 0x4a4a}}, /* tie of 10 and 12 */
     {"gfx1201", "v_cvt_pk_bf8_f32 $0, $1, $1", 1e6f, {0x7c7c, 0x7b7b, 0x7c7c}},
     {"gfx1250", "v_cvt_pk_fp8_f32 $0, $1, $1", 1000, {0x7f7f, 0x7e7e, 0x7f7f}},
+    {"gfx942", "v_cvt_pk_fp8_f32 $0, $1, $1", INFINITY, {0x8080, 0x7f7f, 0x8080}},
+    {"gfx942", "v_cvt_pk_bf8_f32 $0, $1, $1", -INFINITY, {0x8080, 0xffff, 0x8080}},
+    {"gfx950", "v_cvt_pk_fp8_f32 $0, $1, $1", -INFINITY, {0xffff, 0xfefe, 0xffff}},
+    {"gfx950", "v_cvt_pk_bf8_f32 $0, $1, $1", INFINITY, {0x7c7c, 0x7b7b, 0x7c7c}},
+    {"gfx1250", "v_cvt_pk_bf8_f32 $0, $1, $1", -INFINITY, {0xfcfc, 0xfbfb, 0xfcfc}},
+    {"gfx1200", "v_cvt_pk_fp8_f32 $0, $1, $1", 1000, {0x7f7f, 0x7e7e, 0x7f7f}},
+    {"gfx1200", "v_cvt_pk_fp8_f32 $0, $1, $1", INFINITY, {0x7f7f, 0x7f7f, 0x7f7f}},
+    {"gfx1201", "v_cvt_sr_fp8_f32 $0, $1, $1", -INFINITY, {0xff, 0xff, 0xff}},
+    {"gfx1201", "v_cvt_pk_bf8_f32 $0, $1, $1", -INFINITY, {0xfcfc, 0xfcfc, 0xfcfc}},
+    {"gfx1201", "v_cvt_pk_bf8_f32 $0, $1, $1", NAN, {0xfefe, 0xfefe, 0xfefe}},
 };
 
 static void conversions(void **state) {

@@ -26,6 +26,7 @@ enum {
     _9 = GFX90A | _940,
     _11 = GFX1100 | _1151 | W64_1100,
     _12 = GFX1200 | GFX1201 | _1250 | W64_1201,
+    RDNA4 = _12 & ~_1250,
     ANY = _9 | _11 | _12
 };
 
@@ -157,6 +158,18 @@ static uint32_t scaled32(uint32_t a, uint32_t by) {
     if (n > 400) n = 400;
     if (n < -400) n = -400;
     return (uint32_t)tw_float_from_f64(TW_FLOAT_F32, ldexp(number(a), n));
+}
+/* The first step of a division, by the exponents of both; bit 32 asks to scale back. A division by or of zero
+ * is -NaN. */
+static uint64_t division_scaled(uint32_t which, uint32_t num, uint32_t den) {
+    int n = (int)(num >> 23 & 255), d = (int)(den >> 23 & 255), by = 0;
+    bool far = n - d >= 96, near_zero = d - n >= 96, is_den = which == den;
+    if (far && is_den) by = 64;
+    if (!far && d > 252) by = near_zero && !is_den ? 0 : -64;
+    if (!far && d <= 252) by = d == 0 || (n < 25 && !near_zero) || (near_zero && !is_den) ? 64 : 0;
+    uint64_t back = far || (near_zero && d) ? 1ull << 32 : 0;
+    if (!(num & ~SIGN) || !(den & ~SIGN)) return back | 0xffc00000u;
+    return back | scaled32(which, (uint32_t)by);
 }
 static uint32_t exponent_of(uint32_t a) {
     int e = 0;
@@ -304,6 +317,13 @@ static uint32_t random_bits(tw_float_format f, uint32_t a, uint32_t random) {
     if (isnan(d)) return narrow_bits(f, a);
     return (uint32_t)tw_float_convert(TW_FLOAT_F64, tw_f64_bits(d), f, TW_ROUND_NEAREST_EVEN,
                                       TW_OVERFLOW_IEEE);
+}
+/* All NaNs alike. */
+static uint32_t narrow_rdna4(tw_float_format f, uint32_t a) {
+    return is_nan32(a) ? (f == TW_FLOAT_FP8_OCP ? 0xff : 0xfe) : narrow_bits(f, a);
+}
+static uint32_t random_rdna4(tw_float_format f, uint32_t a, uint32_t random) {
+    return is_nan32(a) ? narrow_rdna4(f, a) : random_bits(f, a, random);
 }
 /* A NaN of C comes out quiet; any other gives +NaN. */
 static uint32_t dot_bits(tw_float_format fa, tw_float_format fb, uint32_t a, uint32_t b, uint32_t c) {

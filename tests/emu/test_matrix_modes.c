@@ -68,6 +68,37 @@ static void integers_saturate(void **state) {
     matrix_expect(&x, t, 0, 0, 0x7fffffffu);
 }
 
+/* Products 1 of the first stage lift the sum over the limit, products -1 of the second take it back. */
+static void integers_saturate_in_stages(void **state) {
+    static const struct {
+        const char *target, *mnemonic;
+        uint32_t want, want_low;
+    } CASES[] = {{"gfx1100", "v_wmma_i32_16x16x16_iu8", 0x7fffffff, 0x80000000u},
+                 {"gfx1201", "v_wmma_i32_16x16x16_iu8", 0x7fffffff - 8, 0x80000008u},
+                 {"gfx1200", "v_wmma_i32_16x16x16_iu4", 0x7fffffff - 8, 0x80000008u},
+                 {"gfx1201", "v_wmma_i32_16x16x32_iu4", 0x7fffffff - 16, 0x80000010u}};
+    (void)state;
+    for (unsigned n = 0; n < 4; n++) {
+        bench x;
+        matrix_start(&x, CASES[n].target);
+        instruction own = *matrix_find(&x, CASES[n].mnemonic), *t = &own;
+        own.modifiers = "";
+        uint64_t minus_one = strstr(CASES[n].mnemonic, "iu8") ? 255 : 15;
+        matrix_clear(&x, t);
+        for (unsigned k = 0; k < t->shape.k; k++) {
+            MATRIX_A[0][0][k] = k / 8 % 2 ? minus_one : 1;
+            MATRIX_A[0][1][k] = k / 8 % 2 ? 1 : minus_one;
+            MATRIX_B[0][k][0] = 1;
+        }
+        MATRIX_C[0][0][0] = 0x7fffffff;
+        MATRIX_C[0][1][0] = 0x80000000u;
+        matrix_load(&x, t);
+        matrix_run_with(&x, t, 'v', " neg_lo:[1,0,0] clamp");
+        matrix_expect(&x, t, 0, 0, CASES[n].want);
+        matrix_expect(&x, t, 1, 0, CASES[n].want_low);
+    }
+}
+
 static void signs(void **state) {
     bench x;
     (void)state;
@@ -131,7 +162,7 @@ static void overlapping_sums(void **state) {
 int main(void) {
     static char plain[8][8] = {"gfx90a",  "gfx942",  "gfx950",  "gfx1100",
                                "gfx1151", "gfx1200", "gfx1201", "gfx1250"};
-    struct CMUnitTest tests[16 + 3 + 3];
+    struct CMUnitTest tests[16 + 3 + 4];
     size_t count = 0;
     for (unsigned k = 0; k < 8; k++)
         tests[count++] = (struct CMUnitTest){"denormals", denormals, NULL, NULL, plain[k]};
@@ -141,6 +172,7 @@ int main(void) {
     for (unsigned k = 0; k < 3; k++)
         tests[count++] = (struct CMUnitTest){"overlapping_sums", overlapping_sums, NULL, NULL, plain[k]};
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(integers_saturate);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(integers_saturate_in_stages);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(signs);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(upper_halves);
     return _cmocka_run_group_tests("matrix modes", tests, count, NULL, NULL);

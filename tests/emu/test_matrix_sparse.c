@@ -57,10 +57,11 @@ static void append_sparse(tw_strbuf *ir, const sparse *s, unsigned number, const
     matrix_append_load(ir, 'x', index_words(s));
     tw_strbuf_append(ir, "  %r = call ");
     matrix_append_type(ir, wd);
+    bool clamp = !strcmp(more, " clamp"); /* stands last */
     tw_strbuf_printf(ir,
                      " asm sideeffect \"s_nop 15\\0As_nop 15\\0A%s $0, $1, $2, $3%s%s\\0As_nop 15\\0As_nop "
                      "15\", \"=v,v,v,v,0\"(",
-                     s->t.mnemonic, more, s->t.modifiers);
+                     s->t.mnemonic, clamp ? s->t.modifiers : more, clamp ? more : s->t.modifiers);
     matrix_append_type(ir, a_words(s));
     tw_strbuf_append(ir, " %va, ");
     matrix_append_type(ir, matrix_words(&s->t, 'b'));
@@ -299,6 +300,40 @@ static void nans(void **state) {
     harness_close(&y.x.h);
 }
 
+/* Under clamp a sum saturates after the products of the first of each two groups of eight elements of A, and
+ * again after the others. */
+static void sums_saturate_in_stages(void **state) {
+    static const struct {
+        const char *target, *mnemonic;
+    } CASES[] = {{"gfx1201", "v_swmmac_i32_16x16x32_iu8"},
+                 {"gfx1200", "v_swmmac_i32_16x16x32_iu4"},
+                 {"gfx1201", "v_swmmac_i32_16x16x64_iu4"}};
+    uint32_t seed = 35;
+    (void)state;
+    for (unsigned n = 0; n < 3; n++) {
+        sparse_bench y;
+        const sparse *s = TABLE;
+        while (strcmp(s->t.mnemonic, CASES[n].mnemonic) || strcmp(s->t.modifiers, " neg_lo:[1,0,0]") ||
+               s->t.shape.wave != 32)
+            s++;
+        open_sparse(&y, CASES[n].target, s, " clamp");
+        clear_sparse(&y, s);
+        fill_sparse(s, &seed);
+        unsigned columns = s->t.shape.k / 2;
+        uint64_t minus_one = strstr(s->t.mnemonic, "iu8") ? 255 : 15;
+        for (unsigned k = 0; k < columns; k++)
+            MATRIX_A[0][0][k] = k / 8 % 2 ? minus_one : 1;
+        for (unsigned k = 0; k < s->t.shape.k; k++)
+            MATRIX_B[0][k][0] = 1;
+        MATRIX_C[0][0][0] = 0x7fffffff;
+        load_sparse(&y, s, 0);
+        run_sparse(&y, s);
+        assert_int_equal(matrix_get(&y.x.rd, 32, s->t.output(&s->t.shape, 32, 0, 0, 0)),
+                         0x7fffffff - columns / 2);
+        harness_close(&y.x.h);
+    }
+}
+
 /* ---- the maps of arch/ ---- */
 
 static void check_entry(const sparse *s, const tw_matrix_atom *atom, tw_matrix_operand operand, unsigned row,
@@ -358,7 +393,7 @@ int main(void) {
     static char names[][16] = {"gfx942",  "gfx950",         "gfx1200", "gfx1200:wave64",
                                "gfx1201", "gfx1201:wave64", "gfx1250"};
     enum { TARGETS = sizeof names / sizeof names[0] };
-    struct CMUnitTest tests[2 * TARGETS + 5];
+    struct CMUnitTest tests[2 * TARGETS + 6];
     size_t count = 0;
     for (unsigned k = 0; k < TARGETS; k++) {
         tests[count++] = (struct CMUnitTest){names[k], random_integers, NULL, NULL, names[k]};
@@ -369,5 +404,6 @@ int main(void) {
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(unknown_sets_are_refused);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(upper_registers_stay);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(nans);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(sums_saturate_in_stages);
     return _cmocka_run_group_tests("sparse matrices", tests, count, NULL, NULL);
 }
