@@ -95,7 +95,7 @@ sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
     const int vector = s->vec_x > 2 ? s->vec_x / 2 : 1;
     const int dy_fragments = s->dy_direct ? 0 : s->wave_tiles_k;
     z.vgprs = 8 * s->wave_tiles_k * s->wave_tiles_q + 8 * (dy_fragments + 2) + SC_UNITS * z.x_items * vector +
-              4 * z.dy_loads + 2 * z.x_items + 2 * z.dy_items + s->wave_tiles_q +
+              4 * z.dy_loads + 2 * z.x_items + 2 * z.dy_items + s->wave_tiles_q * z.x_halves +
               (s->dy_direct ? OF_DIRECT : OF_STAGED);
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
     z.vgpr_cap = z.waves > 8 ? 256 : 512;
@@ -147,15 +147,26 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     return tw_dense_plan(job, &dense, &z, &launch, diag);
 }
 
-static const char *const filters[] = {
-    "", "stride=2", "kh=7 kw=7 stride=2", "kh=4 kw=4 stride=4", "kh=16 kw=16 stride=16", "channels=4", NULL};
+/* Lanes that store X may meet in a bank where no layout serves them and the reads. */
+static bool in_grid(const int32_t *values, tw_target target) {
+    return tw_sc_shape((const tw_wgrad_small_c_spec *)values, target).x_conflicts == 0;
+}
+
+/* Filters with as many tiles as they fill. */
+static const char *const filters[] = {"",
+                                      "stride=2",
+                                      "kh=7 kw=7 stride=2 wave_tiles_q=5 waves_q=2",
+                                      "kh=4 kw=4 stride=4 wave_tiles_q=3",
+                                      "kh=16 kw=16 stride=16 wave_tiles_q=4",
+                                      "channels=1 wave_tiles_q=1",
+                                      "channels=4 wave_tiles_q=3",
+                                      NULL};
 static const char *const dtypes[] = {"dtype=f16", "dtype=bf16", NULL};
-static const char *const waves[] = {"waves_p=4", "waves_p=4 waves_k=4", NULL};
-static const char *const tiles[] = {"wave_tiles_k=2", "wave_tiles_k=4", "wave_tiles_k=4 wave_tiles_q=4",
-                                    NULL};
-static const char *const steps[] = {"sub_steps=4", "sub_steps=1 rows=4", "sub_steps=2 rows=2 unit_rows=4",
-                                    NULL};
-static const char *const staging[] = {"", "vec_x=8", "vec_x=4 uniform_wave=1", NULL};
+static const char *const waves[] = {"waves_p=4", "waves_p=2", "waves_p=4 waves_k=4", NULL};
+static const char *const tiles[] = {"wave_tiles_k=2", "wave_tiles_k=4", "wave_tiles_k=8", NULL};
+static const char *const steps[] = {"sub_steps=4", "sub_steps=1 rows=4", "sub_steps=2 rows=4",
+                                    "sub_steps=2 rows=2 unit_rows=4", NULL};
+static const char *const staging[] = {"", "vec_x=8", "vec_x=4", "vec_x=4 uniform_wave=1", NULL};
 static const char *const dy[] = {"", "dy_direct=1", NULL};
 static const char *const *const axes[] = {filters, dtypes, waves, tiles, steps, staging, dy, NULL};
 
@@ -166,6 +177,7 @@ const tw_family tw_family_direct_wgrad_small_c = {
     .problem = TW_FIELD_TABLE(problem_fields),
     .reduce = &tw_family_direct_wgrad_reduce,
     .axes = axes,
+    .in_grid = in_grid,
     .validate = validate,
     .build = tw_sc_build,
     .derive_reduce = tw_dense_derive_reduce_of,

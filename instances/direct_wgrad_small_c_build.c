@@ -76,7 +76,10 @@ typedef struct loop_state {
     tw_value other;  /* elements from there to the other buffer */
 } loop_state;
 
-enum { STATE = 7, CARRIED = SC_MAX_SUMS + 2 * SC_MAX_ITEMS * SC_UNITS + SC_MAX_TILES + 1 + STATE };
+enum {
+    STATE = 7,
+    CARRIED = SC_MAX_SUMS + 2 * SC_MAX_ITEMS * SC_UNITS + SC_HALVES * SC_MAX_TILES + 1 + STATE
+};
 
 typedef struct carried {
     tw_value values[CARRIED];
@@ -100,7 +103,7 @@ static void take(carried *z, tw_value *values, int count) {
         move(z, (g)->sums, (g)->spec->wave_tiles_k *(g)->spec->wave_tiles_q); \
         move(z, (g)->x_values, (g)->shape.x_items *SC_UNITS);                 \
         move(z, (g)->dy_values, (g)->shape.dy_loads);                         \
-        move(z, (g)->lane_x, (g)->spec->wave_tiles_q);                        \
+        move(z, (g)->lane_x, tw_sc_x_places(g));                              \
         move(z, &(g)->lane_dy, 1);                                            \
         move(z, (state), STATE);                                              \
     } while (0)

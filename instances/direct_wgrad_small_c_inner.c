@@ -115,7 +115,7 @@ void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column) {
 }
 
 static int x_row(const sc_gen *g) { return g->spec->stride * g->shape.x_pitch * SC_CHUNK; }
-/* Of an even number of output columns: those stay in a plane. */
+/* Of so many output columns that they stay in a plane. */
 static int x_columns(const sc_gen *g, int count) {
     return count * g->spec->stride * g->spec->channels / g->shape.x_planes * SC_CHUNK;
 }
@@ -152,8 +152,11 @@ void tw_sc_place_lanes(sc_gen *g) {
         tw_value q = flat_column(g, t, column);
         q = hold_column(g, q, first);
         q = hold_in_row(g, q, first);
-        tw_value at = place_column(g, q, at_run);
-        g->lane_x[t] = tw_add(b, at, of_row);
+        for (int half = 0; half < g->shape.x_halves; half++) {
+            tw_value at_column = tw_emit_add(b, at_run, half * (SC_RUNS / SC_HALVES));
+            tw_value at = place_column(g, q, at_column);
+            g->lane_x[half * g->spec->wave_tiles_q + t] = tw_add(b, at, of_row);
+        }
     }
     if (g->spec->dy_direct)
         tw_sc_place_direct(g);
@@ -168,12 +171,14 @@ tw_value tw_sc_join(tw_builder *b, tw_value low, tw_value high) {
     return tw_vector_shuffle(b, low, high, lanes, 2 * SC_CHUNK);
 }
 
-static tw_value read_x(sc_gen *g, tw_value base, int element) {
+static tw_value read_x(sc_gen *g, int tile, int element) {
     tw_builder *b = g->b;
     const tw_type *type = tw_type_vector((tw_scalar)g->spec->dtype, SC_CHUNK);
-    tw_value at = tw_emit_add(b, base, element);
+    const bool one = g->shape.x_halves == 1;
+    tw_value at = tw_emit_add(b, g->lane_x[tile], element);
     tw_value low = tw_lds_load(b, type, g->lds, at, 16);
-    at = tw_emit_add(b, base, element + x_columns(g, SC_RUNS / SC_HALVES));
+    at = one ? tw_emit_add(b, g->lane_x[tile], element + x_columns(g, SC_RUNS / SC_HALVES))
+             : tw_emit_add(b, g->lane_x[g->spec->wave_tiles_q + tile], element);
     tw_value high = tw_lds_load(b, type, g->lds, at, 16);
     return tw_sc_join(b, low, high);
 }
@@ -187,9 +192,11 @@ static tw_value read_dy(sc_gen *g, tw_value base, int element) {
     return tw_sc_join(b, low, high);
 }
 
+int tw_sc_x_places(const sc_gen *g) { return g->spec->wave_tiles_q * g->shape.x_halves; }
+
 void tw_sc_move_lanes(sc_gen *g, tw_value elements) {
-    for (int t = 0; t < g->spec->wave_tiles_q; t++)
-        g->lane_x[t] = tw_add(g->b, g->lane_x[t], elements);
+    for (int i = 0; i < tw_sc_x_places(g); i++)
+        g->lane_x[i] = tw_add(g->b, g->lane_x[i], elements);
     if (!g->spec->dy_direct) g->lane_dy = tw_add(g->b, g->lane_dy, elements);
 }
 
@@ -223,7 +230,7 @@ void tw_sc_multiply(sc_gen *g, const sc_step *next) {
             dy[t] =
                 s->dy_direct ? tw_sc_direct_fragment(g, i, t) : read_dy(g, g->lane_dy, of_dy + t * SC_TILE);
         for (int tq = 0; tq < s->wave_tiles_q; tq++) {
-            tw_value x = read_x(g, g->lane_x[tq], row * x_row(g) + x_columns(g, column));
+            tw_value x = read_x(g, tq, row * x_row(g) + x_columns(g, column));
             for (int tk = 0; tk < s->wave_tiles_k; tk++) {
                 tw_value *sum = &g->sums[tk * s->wave_tiles_q + tq];
                 *sum = tw_mma(b, g->shape.info.name, dy[tk], x, *sum);

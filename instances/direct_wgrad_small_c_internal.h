@@ -43,6 +43,8 @@ typedef struct sc_shape {
     int x_chunks;                /* of a row that are stored */
     int x_planes, x_plane; /* chunk e of a row is in plane e modulo planes; chunks from plane to plane */
     int x_tiles;           /* neighbouring tiles that share their columns in turn */
+    int x_halves;          /* addresses of a tile: the halves of a fragment may be in different planes */
+    int x_conflicts;       /* cycles that the stores of a step's vectors take more than without, one each */
     int x_pitch;           /* chunks from row to row */
     int x_vectors;         /* loads of a row */
     int dealt_rows;        /* that lanes share: all, or the wave's one */
@@ -115,7 +117,7 @@ typedef struct sc_gen {
     tw_value product_row, product_column; /* of the unit, where the wave's products begin */
     tw_value in_first_column,
         last_dy; /* without LDS: -1 in the lanes of a half's first column, and the last place in dY */
-    tw_value lane_x[SC_MAX_TILES],
+    tw_value lane_x[SC_MAX_TILES * SC_HALVES], /* [half][tile of q] */
         lane_dy;                /* where the lane's part of a fragment is in the step's buffer, or in dY */
     tw_value sums[SC_MAX_SUMS]; /* [tile of k][tile of q] */
 } sc_gen;
@@ -136,6 +138,8 @@ void tw_sc_place_lanes(sc_gen *g);
 /* Where the wave's products begin: row and column of the unit. */
 void tw_sc_place_products(sc_gen *g, tw_value *row, tw_value *column);
 tw_value tw_sc_join(tw_builder *b, tw_value low, tw_value high);
+/* How many places of X a lane has. */
+int tw_sc_x_places(const sc_gen *g);
 /* Moves the lanes' places by `elements`, to the other buffer. */
 void tw_sc_move_lanes(sc_gen *g, tw_value elements);
 /* Adds the products of what is staged in the lanes' buffer to the sums. Without LDS for dY, loads that of

@@ -25,17 +25,20 @@ int tw_sc_chunk(const sc_shape *z, int row, int element) {
  *
  * - As many planes as tiles: so many neighbouring tiles share their columns in turn, and a row of the filter
  *   counts as one of whole turns. Then all lanes of a tile are in one plane, whatever the tap and the
- * padding.
+ *   padding.
  * - One tile: it has as many of its 16 columns in each plane, which are so far apart. That needs columns
- * whose elements begin in the first plane: of so many channels, or of patches without padding.
+ *   whose elements begin in the first plane: of so many channels, or of patches without padding.
  * - Four planes, two tiles, which have the whole filter: what a tile has of a row lies in two planes, so far
- *   apart that it follows what the other plane has, or goes before it. */
+ *   apart that it follows what the other plane has, or goes before it.
+ *
+ * What a lane reads in one step of its products is whole fragments apart, which stay in a plane. Their halves
+ * may not: those have addresses of their own then. */
 static const struct way { int planes, tiles; } ways[] = {{1, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}, {8, 1}};
 
 static bool can(const sc_shape *z, const tw_wgrad_small_c_spec *s, const struct way *way) {
     const int per_column = s->stride * s->channels, row = round_to(z->row_columns, 0, way->tiles);
     const bool aligned = s->channels % way->planes == 0 || s->kw <= s->stride;
-    if (SC_HALVES * per_column % way->planes || (s->vec_x > 1 && s->vec_x % way->planes)) return false;
+    if (SC_RUNS * per_column % way->planes || (s->vec_x > 1 && s->vec_x % way->planes)) return false;
     if (s->waves_q * s->wave_tiles_q % way->tiles || z->row_columns < way->tiles) return false;
     if (way->tiles == 1 && (per_column % way->planes || row % way->planes || !aligned)) return false;
     if (way->tiles == 2 && way->planes == 4 && (s->kh * row > 2 * SC_TILE || row / 4 % 2)) return false;
@@ -46,6 +49,7 @@ static bool can(const sc_shape *z, const tw_wgrad_small_c_spec *s, const struct 
 static void lay_out(sc_shape *z, const tw_wgrad_small_c_spec *s, const struct way *way) {
     z->x_planes = way->planes;
     z->x_tiles = way->tiles;
+    z->x_halves = SC_HALVES * s->stride * s->channels % way->planes ? SC_HALVES : 1;
     z->flat_row = round_to(z->row_columns, 0, way->tiles);
     z->flat = s->kh * z->flat_row;
     z->x_plane = ceil_div(z->x_chunks, way->planes);
@@ -187,4 +191,5 @@ void tw_sc_lay_out(sc_shape *z, const tw_wgrad_small_c_spec *s) {
         try_ways(z, s, &best, &least);
     }
     *z = best;
+    z->x_conflicts = (int)least;
 }

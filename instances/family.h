@@ -13,6 +13,8 @@ struct tw_family {
      * fastest. A word may hold several, separated by spaces. */
     const char *const *const *axes;
     tw_status (*validate)(const int32_t *spec, tw_target target, tw_diag *diag);
+    /* Is a valid point of the axes' product worth tuning? NULL: all are. */
+    bool (*in_grid)(const int32_t *spec, tw_target target);
     /* The whole kernel, called `name`; the spec is valid. NULL on error, which the context says. */
     tw_kernel *(*build)(tw_context *ctx, const int32_t *spec, tw_target target, const char *name);
     /* What the reducing kernel's spec is before words change it. */

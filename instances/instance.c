@@ -102,10 +102,16 @@ static bool grid_point(const tw_family *family, size_t index, tw_instance *out) 
     return rest == 0;
 }
 
+static bool is_in_grid(const tw_instance *instance, tw_target target) {
+    const tw_family *family = instance->family;
+    if (tw_instance_validate(instance, target, NULL)) return false;
+    return !family->in_grid || family->in_grid(instance->spec, target);
+}
+
 bool tw_family_grid_next(const tw_family *family, tw_target target, size_t *cursor, tw_instance *out) {
     while (grid_point(family, *cursor, out)) {
         ++*cursor;
-        if (!tw_instance_validate(out, target, NULL)) return true;
+        if (is_in_grid(out, target)) return true;
     }
     return false;
 }
