@@ -2,6 +2,7 @@
 #ifndef TW_JIT_BACKEND_H
 #define TW_JIT_BACKEND_H
 
+#include "jit/builds.h"
 #include "jit/compiler.h"
 
 /* One compile. All pointers are valid during the call only. */
@@ -18,7 +19,8 @@ typedef struct tw_compile_job {
 typedef struct tw_backend {
     const struct tw_backend_functions *functions;
     tw_flavor flavor;
-    const char *identity; /* library and exact version; lives as long as the back end */
+    const char
+        *identity; /* library and exact version, for people and records; lives as long as the back end */
 } tw_backend;
 
 typedef struct tw_backend_functions {
@@ -29,6 +31,8 @@ typedef struct tw_backend_functions {
     tw_status (*compile)(const tw_backend *backend, const tw_compile_job *job, uint8_t **bytes, size_t *size);
     /* Assembly text, malloc'ed and terminated. NULL where the back end has none. */
     tw_status (*assembly)(const tw_backend *backend, const tw_compile_job *job, char **text);
+    /* Adds all that makes the code: what `identity` does not tell apart. */
+    tw_status (*builds)(const tw_backend *backend, tw_builds *builds, tw_diag *diag);
     void (*close)(tw_backend *backend);
 } tw_backend_functions;
 

@@ -25,7 +25,7 @@ static void add_part(tw_sha256 *sha, const void *bytes, uint64_t size) {
 }
 
 void tw_cache_key_of(const char *text, size_t length, tw_target target, tw_flavor flavor, unsigned opt_level,
-                     const char *identity, tw_cache_key *key) {
+                     const char *identity, const uint8_t builds[TW_SHA256_BYTES], tw_cache_key *key) {
     char name[TW_TARGET_NAME_MAX];
     tw_target_format(target, name);
     const uint32_t numbers[] = {TW_CACHE_FORMAT, (uint32_t)flavor, opt_level};
@@ -34,6 +34,7 @@ void tw_cache_key_of(const char *text, size_t length, tw_target target, tw_flavo
     add_part(&sha, numbers, sizeof numbers);
     add_part(&sha, name, strlen(name));
     add_part(&sha, identity, strlen(identity));
+    add_part(&sha, builds, TW_SHA256_BYTES);
     add_part(&sha, text, length);
     tw_sha256_final(&sha, key->digest);
 }

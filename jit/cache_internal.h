@@ -21,9 +21,9 @@ typedef struct tw_cache_key {
     uint8_t digest[TW_SHA256_BYTES];
 } tw_cache_key;
 
-/* What a code object depends on. */
+/* What a code object depends on; `builds` is the digest of what makes it. */
 void tw_cache_key_of(const char *text, size_t length, tw_target target, tw_flavor flavor, unsigned opt_level,
-                     const char *identity, tw_cache_key *key);
+                     const char *identity, const uint8_t builds[TW_SHA256_BYTES], tw_cache_key *key);
 
 /* TW_OK, or TW_ERR_NOT_FOUND where there is no entry that may be used: then `diag` has a warning if there was
  * one that is damaged or not to be trusted. */

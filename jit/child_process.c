@@ -48,7 +48,8 @@ static _Noreturn void run_child(const tw_child *child, const int files[3], pid_t
     for (int i = 0; i < 3; i++)
         if (dup2(files[i], i) < 0) _exit(127);
     close_range(3, ~0u, 0);
-    execv(child->arguments[0], (char *const *)(uintptr_t)child->arguments);
+    char *const *environment = child->environment ? (char *const *)(uintptr_t)child->environment : environ;
+    execve(child->arguments[0], (char *const *)(uintptr_t)child->arguments, environment);
     static const char reason[] = "error: the program cannot be executed\n";
     if (write(STDERR_FILENO, reason, sizeof reason - 1) < 0) _exit(126);
     _exit(127);

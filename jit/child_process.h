@@ -9,7 +9,8 @@ typedef struct tw_child {
     const char *const *arguments; /* the path of the program first, NULL last */
     const void *input; /* on its standard input, which is a file that it can name /proc/self/fd/0 */
     size_t input_size;
-    tw_worker_limits limits; /* 0: the defaults; `memory_bytes` is all that the program may have */
+    tw_worker_limits limits;        /* 0: the defaults; `memory_bytes` is all that the program may have */
+    const char *const *environment; /* NULL: this process's; NULL last */
     /* out: malloc'ed, terminated; free both, also after an error */
     uint8_t *output;
     size_t output_size;

@@ -354,13 +354,17 @@ static tw_status choose_flavor(comgr_backend *b, size_t major, size_t minor, tw_
     return TW_OK;
 }
 
+static tw_status comgr_builds(const tw_backend *backend, tw_builds *builds, tw_diag *diag) {
+    return tw_builds_add_loaded(builds, (uintptr_t)((const comgr_backend *)backend)->call.do_action, diag);
+}
+
 static void comgr_close(tw_backend *backend) {
     /* The library stays loaded: LLVM's global tables are not made to be unloaded. */
     free(backend);
 }
 
 static const tw_backend_functions comgr_backend_functions = {
-    TW_COMPILER_COMGR, comgr_serves, comgr_compile, NULL, comgr_close,
+    TW_COMPILER_COMGR, comgr_serves, comgr_compile, NULL, comgr_builds, comgr_close,
 };
 
 tw_status tw_comgr_backend_open(const char *library, tw_backend **out, tw_diag *diag) {

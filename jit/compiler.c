@@ -12,10 +12,17 @@
 
 #define DEFAULT_OPT_LEVEL 3
 
+/* The builds behind a back end, as one digest. */
+typedef struct builds_digest {
+    bool tried, known;
+    uint8_t bytes[TW_SHA256_BYTES];
+} builds_digest;
+
 struct tw_compiler {
     tw_backend *backends[2]; /* in the order of preference */
     size_t count;
     pthread_mutex_t lock; /* of what follows */
+    builds_digest builds[2];
     bool tried_cache;
     tw_cache *cache; /* in its usual folder */
 };
@@ -272,14 +279,46 @@ static bool load_cached(tw_cache *cache, const tw_cache_key *key, const tw_compi
     return false;
 }
 
-static tw_status compile_through_cache(const tw_backend *backend, const tw_compile_job *job,
-                                       const tw_compile_options *options, tw_code_object **out) {
+static tw_status find_builds(const tw_backend *backend, uint8_t digest[TW_SHA256_BYTES], tw_diag *diag) {
+    tw_builds builds = {0};
+    tw_status status = backend->functions->builds(backend, &builds, diag);
+    if (!status) tw_builds_digest(&builds, digest);
+    tw_builds_free(&builds);
+    return status;
+}
+
+/* Found at the first compile that asks a cache. False where it cannot be told what compiles, of which the
+ * first caller is warned: an entry might then be another compiler's. */
+static bool builds_of(tw_compiler *compiler, const tw_backend *backend, uint8_t digest[TW_SHA256_BYTES],
+                      tw_diag *diag) {
+    builds_digest *builds = &compiler->builds[backend != compiler->backends[0]];
+    pthread_mutex_lock(&compiler->lock);
+    if (!builds->tried) {
+        builds->tried = true;
+        tw_diag *reasons = tw_diag_new(NULL);
+        builds->known = find_builds(backend, builds->bytes, reasons) == TW_OK;
+        if (!builds->known)
+            tw_warn(diag, "cache", "not used, for it is not known which build of %s compiles: %s",
+                    backend->identity, reasons ? tw_diag_first_error(reasons) : "out of memory");
+        tw_diag_free(reasons);
+    }
+    memcpy(digest, builds->bytes, sizeof builds->bytes);
+    bool known = builds->known;
+    pthread_mutex_unlock(&compiler->lock);
+    return known;
+}
+
+static tw_status compile_through_cache(tw_compiler *compiler, const tw_backend *backend,
+                                       const tw_compile_job *job, const tw_compile_options *options,
+                                       tw_code_object **out) {
     tw_cache *cache = options ? options->cache : NULL;
-    if (!cache) return compile_and_read(backend, job, options, out);
-    tw_cache_key key;
+    uint8_t builds[TW_SHA256_BYTES];
     uint64_t start = tw_now();
+    if (!cache || !builds_of(compiler, backend, builds, job->diag))
+        return compile_and_read(backend, job, options, out);
+    tw_cache_key key;
     tw_cache_key_of(job->text, job->length, job->target, backend->flavor, job->opt_level, backend->identity,
-                    &key);
+                    builds, &key);
     job->times->cache_hit = load_cached(cache, &key, job, backend->identity, out);
     job->times->cache_lookup = tw_now() - start;
     if (job->times->cache_hit) return TW_OK;
@@ -311,7 +350,7 @@ tw_status tw_compile_llvm_ir(tw_compiler *compiler, const char *text, size_t len
     const tw_backend *backend;
     tw_compile_job job = {text, length, target, 0, &unwanted, diag};
     tw_status status = begin_job(compiler, options, &job, &backend);
-    return status ? status : compile_through_cache(backend, &job, options, out);
+    return status ? status : compile_through_cache(compiler, backend, &job, options, out);
 }
 
 tw_status tw_compile_to_assembly(tw_compiler *compiler, const char *text, size_t length, tw_target target,

@@ -39,7 +39,7 @@ TW_API void tw_compiler_close(tw_compiler *compiler); /* NULL is fine; no compil
 
 /* Which back end and flavor would compile for `target`: TW_ERR_UNSUPPORTED where none can. `identity` (valid
  * as long as the compiler) names library and exact version, e.g. "llvm 22.1.8", "llvm 19.1.7 tools",
- * "comgr 2.4 (llvm 15.0.6)": part of cache keys. */
+ * "comgr 2.4 (llvm 15.0.6)": part of cache keys, which know the build of it, too. */
 typedef struct tw_compiler_choice {
     tw_compiler_kind kind; /* never AUTO */
     tw_flavor flavor;

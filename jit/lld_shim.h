@@ -26,6 +26,9 @@ typedef enum tw_lld_result {
  * at a time runs in a process: lld keeps its state in global variables, and other callers wait. */
 tw_lld_result tw_lld_link(const void *object, size_t size, uint8_t **out, size_t *out_size, char **log);
 
+/* Which build of lld this is: the digest of the archives that it comes from. */
+extern const char tw_lld_build[];
+
 /* The lock of lld and of the registration of LLVM's targets. A process that forks takes it around the fork,
  * so that the child does not inherit it locked by a thread that is not there. */
 void tw_lld_lock(void);

@@ -261,10 +261,16 @@ static tw_status llvm_assembly(const tw_backend *backend, const tw_compile_job *
     return status;
 }
 
+static tw_status llvm_builds(const tw_backend *backend, tw_builds *builds, tw_diag *diag) {
+    (void)backend;
+    tw_status status = tw_builds_add_loaded(builds, (uintptr_t)LLVMCreateTargetMachineWithOptions, diag);
+    return status ? status : tw_builds_add_text(builds, tw_lld_build, diag);
+}
+
 static void llvm_close(tw_backend *backend) { free(backend); }
 
 static const tw_backend_functions llvm_functions = {
-    TW_COMPILER_LLVM, llvm_serves, llvm_compile, llvm_assembly, llvm_close,
+    TW_COMPILER_LLVM, llvm_serves, llvm_compile, llvm_assembly, llvm_builds, llvm_close,
 };
 
 /* Registration writes LLVM's global tables; doing it again is harmless. */

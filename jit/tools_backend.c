@@ -9,6 +9,7 @@
 #include "jit/backend.h"
 #include "jit/child_process.h"
 #include "jit/compile_log.h"
+#include "jit/loader_report.h"
 #include "support/fail.h"
 
 typedef enum tool { TOOL_OPT, TOOL_LLC, TOOL_LLD, TOOL_COUNT } tool;
@@ -20,6 +21,8 @@ typedef struct tools_backend {
     tw_backend base;
     char *paths[TOOL_COUNT];
     char identity[96];
+    tw_strbuf files;           /* of the programs and of what they load: paths, each with its terminator */
+    bool reported[TOOL_COUNT]; /* the dynamic loader told what it loads for the program */
 } tools_backend;
 
 /* ---- one program ---- */
@@ -56,21 +59,27 @@ static tw_status check_end(const tools_backend *b, tool which, const tw_child *c
                                tools[which].name, child->exit_code, last);
 }
 
+/* After a run, of which `status` is what came of it: the output of a program that did its work. */
+static tw_status take_result(const tools_backend *b, tool which, tw_child *child, tw_status status,
+                             uint8_t **output, size_t *output_size, tw_diag *diag) {
+    if (!status) status = check_end(b, which, child, diag);
+    free(child->words);
+    if (status) {
+        free(child->output);
+        return status;
+    }
+    *output = child->output;
+    *output_size = child->output_size;
+    return TW_OK;
+}
+
 /* `arguments` begins with a place for the path of the program, and ends with NULL. */
 static tw_status run_tool(const tools_backend *b, tool which, const char **arguments, const void *input,
                           size_t input_size, uint8_t **output, size_t *output_size, tw_diag *diag) {
     arguments[0] = b->paths[which];
     tw_child child = {.arguments = arguments, .input = input, .input_size = input_size};
     tw_status status = tw_child_run(&child, diag);
-    if (!status) status = check_end(b, which, &child, diag);
-    free(child.words);
-    if (status) {
-        free(child.output);
-        return status;
-    }
-    *output = child.output;
-    *output_size = child.output_size;
-    return TW_OK;
+    return take_result(b, which, &child, status, output, output_size, diag);
 }
 
 /* ---- the back end ---- */
@@ -127,25 +136,46 @@ static tw_status tools_assembly(const tw_backend *backend, const tw_compile_job 
     return front_half((const tools_backend *)backend, job, "asm", (uint8_t **)text, &size);
 }
 
+/* Libraries are where the loader found them when the programs were asked for their version. */
+static tw_status tools_builds(const tw_backend *backend, tw_builds *builds, tw_diag *diag) {
+    const tools_backend *b = (const tools_backend *)backend;
+    for (int i = 0; i < TOOL_COUNT; i++)
+        if (!b->reported[i] && tw_file_is_dynamic(b->paths[i]))
+            return tw_fail(diag, TW_ERR_NOT_FOUND, "the dynamic loader must report what it loads for %s",
+                           b->paths[i]);
+    tw_status status = TW_OK;
+    const char *end = b->files.text + b->files.length;
+    for (const char *path = b->files.text; path < end && !status; path += strlen(path) + 1)
+        status = tw_builds_add_file(builds, path, diag);
+    return status;
+}
+
 static void tools_close(tw_backend *backend) {
     tools_backend *b = (tools_backend *)backend;
+    tw_strbuf_free(&b->files);
     for (int i = 0; i < TOOL_COUNT; i++)
         free(b->paths[i]);
     free(b);
 }
 
 static const tw_backend_functions tools_functions = {
-    TW_COMPILER_TOOLS, tools_serve, tools_compile, tools_assembly, tools_close,
+    TW_COMPILER_TOOLS, tools_serve, tools_compile, tools_assembly, tools_builds, tools_close,
 };
 
 /* ---- opening ---- */
 
 /* "Debian LLVM version 15.0.6", "LLD 19.1.7 (compatible with GNU linkers)": the version. */
-static tw_status ask_version(const tools_backend *b, tool which, char version[32], tw_diag *diag) {
-    const char *arguments[] = {NULL, "--version", NULL};
+static tw_status ask_version(tools_backend *b, tool which, char version[32], tw_diag *diag) {
+    const char *arguments[] = {b->paths[which], "--version", NULL};
+    const char **environment = tw_loader_environment();
+    if (!environment) return tw_fail_no_memory(diag);
+    tw_child child = {.arguments = arguments, .input = "", .environment = environment};
     uint8_t *output = NULL;
     size_t size;
-    tw_status status = run_tool(b, which, arguments, "", 0, &output, &size, diag);
+    tw_status status = tw_child_run(&child, diag);
+    free(environment);
+    if (!status) b->reported[which] = tw_loader_take_report(child.words, &b->files);
+    status = take_result(b, which, &child, status, &output, &size, diag);
     if (status) return tw_fail(diag, TW_ERR_NOT_FOUND, "%s cannot be asked for its version", b->paths[which]);
     const char *word = strstr((const char *)output, tools[which].version_word);
     const char *text = word ? word + strlen(tools[which].version_word) : "";
@@ -166,6 +196,7 @@ static tw_status find_tools(tools_backend *b, const char *folder, tw_diag *diag)
         if (access(b->paths[i], X_OK))
             return tw_fail(diag, TW_ERR_NOT_FOUND, "the folder of tools must hold the program %s (got %s)",
                            tools[i].name, folder);
+        tw_loader_add_path(&b->files, b->paths[i], size - 1);
     }
     return TW_OK;
 }
@@ -175,6 +206,7 @@ static tw_status find_flavor(tools_backend *b, tw_diag *diag) {
     snprintf(b->identity, sizeof b->identity, "llvm tools");
     for (int i = 0; i < TOOL_COUNT; i++) {
         tw_status status = ask_version(b, (tool)i, versions[i], diag);
+        if (!status && b->files.failed) status = tw_fail_no_memory(diag);
         if (status) return status;
         if (strcmp(versions[i], versions[0]))
             return tw_fail(diag, TW_ERR_NOT_FOUND, "%s must be of the release of opt, %s (got %s)",
@@ -194,6 +226,7 @@ tw_status tw_tools_backend_open(const char *folder, tw_backend **out, tw_diag *d
     tools_backend *b = calloc(1, sizeof *b);
     if (!b) return tw_fail_no_memory(diag);
     b->base.functions = &tools_functions;
+    tw_strbuf_init(&b->files, NULL);
     b->base.identity = b->identity;
     tw_status status = find_tools(b, folder, diag);
     if (!status) status = find_flavor(b, diag);

@@ -27,9 +27,37 @@ static error_t parse_output(int key, char *argument, struct argp_state *state) {
 static const struct argp_option output_options[] = {{"json", OPTION_JSON, NULL, 0, "print JSON", 0}, {0}};
 const struct argp cli_output_argp = {.options = output_options, .parser = parse_output};
 
+/* ---- standard output ---- */
+
+static int output_error; /* the first: what comes later overwrites errno */
+
+int cli_flush(void) {
+    bool failed = ferror(stdout) != 0;
+    if (!fflush(stdout) && !failed) return CLI_OK;
+    if (!output_error) output_error = errno;
+    return CLI_FAILED;
+}
+
+int cli_end_output(int code) {
+    if (cli_flush() == CLI_OK) return code;
+    fprintf(stderr, "error: standard output: %s\n", strerror(output_error));
+    return code == CLI_OK ? CLI_FAILED : code;
+}
+
+/* ---- options ---- */
+
+static bool parsing;
+
+/* argp ends the process after --help, and does not look whether it arrived. */
+static void end_help(void) {
+    if (parsing && cli_end_output(CLI_OK) != CLI_OK) _exit(CLI_FAILED);
+}
+
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
     argp_err_exit_status = CLI_USAGE;
+    parsing = !atexit(end_help);
     argp_parse(argp, argc, argv, 0, NULL, input);
+    parsing = false;
 }
 
 void cli_parse_target(const char *text, tw_target *target, struct argp_state *state) {
@@ -96,7 +124,8 @@ static int print_json(json_t *value) {
     int bad = json_dumpf(value, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(value);
-    return bad || fflush(stdout) ? CLI_FAILED : CLI_OK;
+    int arrived = cli_flush();
+    return bad ? CLI_FAILED : arrived;
 }
 
 static bool is_number(const json_t *value) { return json_is_number(value); }
@@ -147,7 +176,8 @@ int cli_print_table(const cli_output *output, const cli_column *columns, json_t 
     bool failed = cell.failed;
     tw_strbuf_free(&cell);
     json_decref(rows);
-    return failed || fflush(stdout) ? CLI_FAILED : CLI_OK;
+    int arrived = cli_flush();
+    return failed ? CLI_FAILED : arrived;
 }
 
 int cli_print_object(const cli_output *output, json_t *object) {
@@ -174,7 +204,8 @@ int cli_print_object(const cli_output *output, json_t *object) {
     bool failed = cell.failed;
     tw_strbuf_free(&cell);
     json_decref(object);
-    return failed || fflush(stdout) ? CLI_FAILED : CLI_OK;
+    int arrived = cli_flush();
+    return failed ? CLI_FAILED : arrived;
 }
 
 /* How many bytes the character at `text` has; 0 where it is none. */
@@ -264,7 +295,7 @@ tw_status cli_read_file(const char *path, char **text, size_t *length, tw_diag *
 tw_status cli_write_file(const char *path, const void *bytes, size_t length, tw_diag *diag) {
     bool standard_output = !path || strcmp(path, "-") == 0;
     if (!standard_output) {
-        fflush(stdout); /* the path may lead there */
+        cli_flush(); /* the path may lead there */
         return tw_file_write(path, bytes, length, diag);
     }
     if ((!length || fwrite(bytes, 1, length, stdout) == length) && !fflush(stdout)) return TW_OK;

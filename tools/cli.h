@@ -48,6 +48,10 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 #define CLI_DEFAULT_TARGET "gfx1250"
 /* The target that an option or a word names; a usage error where it names none. */
 void cli_parse_target(const char *text, tw_target *target, struct argp_state *state);
+/* Writes out what was printed; CLI_FAILED, and the reason is kept, where it does not arrive. */
+int cli_flush(void);
+/* The same at the end, with an error on standard error. Returns `code`, but CLI_FAILED instead of CLI_OK. */
+int cli_end_output(int code);
 /* A usage error: prints "tilewright NAME: TEXT" and the hint to --help; returns CLI_USAGE. */
 int cli_usage(const char *command, const char *format, ...) TW_PRINTF(2, 3);
 

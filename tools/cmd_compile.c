@@ -18,14 +18,12 @@ typedef struct options {
     unsigned opt_level;
 } options;
 
-enum { OPTION_NO_CACHE = 0x2000 };
-
 static const struct argp_option argp_options[] = {
     CLI_COMPILER_OPTION("auto"),
     {"output", 'o', "FILE", 0, "the code object (default: KERNEL.hsaco; - is standard output)", 0},
     {"stats", 's', NULL, 0, "print registers, spills, LDS, scratch, bytes and the time of each phase", 0},
     {"opt-level", 'O', "N", 0, "1..3 (default 3)", 0},
-    {"no-cache", OPTION_NO_CACHE, NULL, 0, "neither look into the kernel cache nor store there", 0},
+    CLI_NO_CACHE_OPTION,
     {0}};
 
 static error_t parse(int key, char *argument, struct argp_state *state) {
@@ -45,7 +43,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->opt_level = (unsigned)level;
         return 0;
     }
-    case OPTION_NO_CACHE: o->no_cache = true; return 0;
+    case CLI_OPTION_NO_CACHE: o->no_cache = true; return 0;
     case ARGP_KEY_END:
         if ((o->stats || o->output.json) && o->path && !strcmp(o->path, "-"))
             argp_error(state, "--%s and the code object cannot both go to standard output (got --output -)",

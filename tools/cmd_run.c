@@ -17,7 +17,7 @@ typedef struct options {
     cli_output output;
     cli_trace trace;
     const char *device, *bundle;
-    bool verify;
+    bool verify, no_cache;
     uint64_t seed;
     cli_values values;
     cli_compiler compiler;
@@ -31,6 +31,7 @@ static const struct argp_option argp_options[] = {
      "uniform (default), integers (every sum is exact) or special (denormals, zeros, magnitudes)", 0},
     {"bundle", 'b', "DIR", 0, "write a reproducer that 'tilewright replay' runs", 0},
     CLI_COMPILER_OPTION("auto"),
+    CLI_NO_CACHE_OPTION,
     {0}};
 
 static bool find_word(const char *word, const char *const *words, unsigned *index) {
@@ -60,6 +61,7 @@ static error_t parse(int key, char *argument, struct argp_state *state) {
         o->values = (cli_values)index;
         return 0;
     case 'c': cli_compiler_parse(argument, &o->compiler, state); return 0;
+    case CLI_OPTION_NO_CACHE: o->no_cache = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -208,9 +210,10 @@ int cmd_run(int argc, char **argv) {
     tw_device *device = NULL;
     cli_job job = {0};
     if (status == TW_OK) status = cli_compiler_open(&o.compiler, &compiler, diag);
+    static const tw_compile_options uncached = {0};
     if (status == TW_OK)
-        status =
-            cli_job_open(&o.source.instance, o.source.target, o.values, o.seed, compiler, NULL, &job, diag);
+        status = cli_job_open(&o.source.instance, o.source.target, o.values, o.seed, compiler,
+                              o.no_cache ? &uncached : NULL, &job, diag);
     if (status == TW_OK && (o.verify || o.bundle)) status = cli_job_reference(&job, diag);
     if (status == TW_OK && o.bundle) status = write_bundle(&o, &job, diag);
     if (status == TW_OK) {

@@ -1,4 +1,4 @@
-/* --compiler, in the same words for every command that compiles. */
+/* --compiler and --no-cache, in the same words for every command that compiles. */
 #ifndef TW_TOOLS_COMPILER_OPTION_H
 #define TW_TOOLS_COMPILER_OPTION_H
 
@@ -24,6 +24,11 @@ typedef struct cli_compiler {
     {                                                                                               \
         "toolchain", 0, NULL, OPTION_ALIAS, NULL, 0                                                 \
     }
+
+/* For commands that use the kernel cache. */
+enum { CLI_OPTION_NO_CACHE = 0x4000 };
+#define CLI_NO_CACHE_OPTION \
+    { "no-cache", CLI_OPTION_NO_CACHE, NULL, 0, "neither look into the kernel cache nor store there", 0 }
 
 /* On a wrong word the process ends as argp_error does. The path points into `text`. */
 void cli_compiler_parse(const char *text, cli_compiler *out, struct argp_state *state);

@@ -1,5 +1,4 @@
 /* The command: finds the subcommand and hands over. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +21,6 @@ static void print_help(FILE *to) {
     fputs("\n'tilewright COMMAND --help' tells more of each. Exit codes: 0 good, 1 failed, 2 usage.\n", to);
 }
 
-/* What was printed has to arrive. */
-static int finish(int code) {
-    bool failed = ferror(stdout) != 0;
-    if (!fflush(stdout) && !failed) return code;
-    fprintf(stderr, "error: standard output: %s\n", strerror(errno));
-    return code == CLI_OK ? CLI_FAILED : code;
-}
-
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
@@ -37,11 +28,11 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
-        return finish(CLI_OK);
+        return cli_end_output(CLI_OK);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("tilewright " TW_VERSION_TEXT);
-        return finish(CLI_OK);
+        return cli_end_output(CLI_OK);
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name)) continue;
@@ -50,7 +41,7 @@ int main(int argc, char **argv) {
         argv[1] = name;
         static char help[] = "--help"; /* which argp calls -? */
         if (argc == 3 && !strcmp(argv[2], "-h")) argv[2] = help;
-        return finish(commands[i].run(argc - 1, argv + 1));
+        return cli_end_output(commands[i].run(argc - 1, argv + 1));
     }
     fprintf(stderr, "tilewright: no command '%s'. 'tilewright --help' lists them.\n", argv[1]);
     return CLI_USAGE;

@@ -36,6 +36,7 @@ bool is_reference(const tw_code_object *object);
 void store(const tw_cache_key *key);     /* the reference's bytes */
 tw_status load(const tw_cache_key *key); /* fails the test where a hit is not the reference */
 tw_cache_key reference_key(void);
+void only_key(const char *in, tw_cache_key *key); /* of the folder's one entry */
 /* Compiles the reference through a cache; true for a hit. Anything but its bytes fails the test. */
 bool compile(tw_cache *through, tw_compile_times *times);
 

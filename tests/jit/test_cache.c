@@ -48,20 +48,22 @@ static void keys_depend_on_all_that_counts(void **state) {
     tw_target other, wide;
     assert_int_equal(tw_target_parse("gfx1200", &other, NULL), TW_OK);
     assert_int_equal(tw_target_parse("gfx1201:wave64", &wide, NULL), TW_OK);
-    tw_cache_key keys[8];
-    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", &keys[0]);
-    tw_cache_key_of("texu", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", &keys[1]);
-    tw_cache_key_of("text", 3, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", &keys[2]);
-    tw_cache_key_of("text", 4, other, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", &keys[3]);
-    tw_cache_key_of("text", 4, wide, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", &keys[4]);
-    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM21, 3, "llvm 22.1.8", &keys[5]);
-    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 2, "llvm 22.1.8", &keys[6]);
-    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.9", &keys[7]);
-    for (size_t i = 0; i < 8; i++)
+    tw_cache_key keys[9];
+    const uint8_t builds[TW_SHA256_BYTES] = {1}, others[TW_SHA256_BYTES] = {2};
+    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", builds, &keys[0]);
+    tw_cache_key_of("texu", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", builds, &keys[1]);
+    tw_cache_key_of("text", 3, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", builds, &keys[2]);
+    tw_cache_key_of("text", 4, other, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", builds, &keys[3]);
+    tw_cache_key_of("text", 4, wide, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", builds, &keys[4]);
+    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM21, 3, "llvm 22.1.8", builds, &keys[5]);
+    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 2, "llvm 22.1.8", builds, &keys[6]);
+    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.9", builds, &keys[7]);
+    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", others, &keys[8]);
+    for (size_t i = 0; i < 9; i++)
         for (size_t j = 0; j < i; j++)
             assert_memory_not_equal(&keys[i], &keys[j], sizeof keys[i]);
     tw_cache_key again;
-    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", &again);
+    tw_cache_key_of("text", 4, target, TW_FLAVOR_LLVM22, 3, "llvm 22.1.8", builds, &again);
     assert_memory_equal(&again, &keys[0], sizeof again);
     char name[TW_CACHE_NAME_SIZE];
     tw_cache_entry_name(&again, name);

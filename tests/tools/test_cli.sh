@@ -136,6 +136,14 @@ expect list_two 2 'one family at a time' "$tilewright" list direct_wgrad_reduce 
     expect cache_limit_huge 2 'limit takes bytes \(got 99999999999G\)' "$tilewright" cache prune --limit 99999999999G
     expect cache_limit_wrapped 2 'limit takes bytes \(got 17179869184G\)' "$tilewright" cache prune --limit 17179869184G
     expect run_verified 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --bundle "$root/bundle"
+    run_cached() { # OPTION...: how many entries a run leaves in an empty cache
+        rm -rf "$root/run-cache"
+        TILEWRIGHT_CACHE_DIR=$root/run-cache "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu "$@" >/dev/null &&
+            find "$root/run-cache" -name '*.co' 2>/dev/null | wc -l
+    }
+    expect run_cached 0 '^2$' run_cached
+    expect run_no_cache 0 '^0$' run_cached --no-cache --compiler llvm
+    expect run_no_cache_twice 0 '^0$' run_cached --compiler llvm --no-cache
     expect run_integers 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --values integers
     expect run_seed 0 'passed' "$tilewright" run $small n=1 h=5 w=5 c=3 --device emu --verify --seed 2 --bundle "$root/seed2"
     expect run_other_inputs 1 'differ' cmp "$root/bundle/x.bin" "$root/seed2/x.bin"

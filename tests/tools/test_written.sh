@@ -149,7 +149,10 @@ for row in tile code; do
         "$tilewright" "$(case $row in tile) echo emit-ir ;; *) echo compile ;; esac)"
     check "other_descriptor_bytes_$row" cmp -s through good
 done
-for words in list arch "arch --json" "intrinsics --markdown --dir $source/arch" "emit-ir fill.tir" "compile fill.tir -o -" --help --version; do
+instance='direct_wgrad_depthwise kh=3 kw=3 dtype=bf16 n=1 h=4 w=4 c=16 --device emu'
+for words in list arch "arch --json" "intrinsics --markdown --dir $source/arch" "emit-ir fill.tir" "compile fill.tir -o -" \
+    "compile fill.tir --stats -o stats.co" "compile fill.tir --json -o stats.co" "arch gfx1250" "cache stat" "run $instance --verify" \
+    "run --help" "cache -h" "list --usage" --help --version; do
     # shellcheck disable=SC2086
     "$tilewright" $words >/dev/full 2>err
     code=$?
