@@ -6,6 +6,7 @@
 
 #include "instances/direct_wgrad_image_internal.h"
 #include "instances/family.h"
+#include "instances/wgrad_walk.h"
 
 #define FIELDS_FILE "instances/direct_wgrad_image.def"
 #define FIELDS_OF   tw_wgrad_image_spec
@@ -97,8 +98,8 @@ static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag
 
 static tw_status check_plan(const tw_wgrad_image_spec *s, const tw_wgrad_problem *p, const im_shape *shape,
                             tw_dense_sizes z, tw_diag *diag) {
-    const int64_t x_reach = tw_stage_reach(&shape->x, z.wo, z.pad_w, p->c);
-    const int64_t dy_reach = tw_stage_reach(&shape->dy, z.wo, 0, p->k);
+    const int64_t x_reach = tw_stage_reach(&shape->x, z.walk_wo, z.pad_w, p->c);
+    const int64_t dy_reach = tw_stage_reach(&shape->dy, z.walk_wo, 0, p->k);
 #define IMAGE_PLAN_RULE TW_RULE_CHECK
 #include "instances/direct_wgrad_image_rules.def"
     return TW_OK;
@@ -111,6 +112,8 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     const tw_dense dense = tw_dense_of(&job->instance);
     tw_dense_sizes z;
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
+    const tw_dense_walk walk = {&shape.x, &shape.dy, s->rows_per_sync, s->row_blocks, 0};
+    if (!status) tw_dense_reshape(&dense, p, &walk, &z);
     if (!status) status = check_plan(s, p, &shape, z, diag);
     if (status) return status;
     const int64_t n = z.empty ? 0 : p->n;

@@ -6,6 +6,7 @@
 
 #include "instances/direct_wgrad_mfma_internal.h"
 #include "instances/family.h"
+#include "instances/wgrad_walk.h"
 
 #define FIELDS_FILE "instances/direct_wgrad_mfma.def"
 #define FIELDS_OF   tw_wgrad_mfma_spec
@@ -89,8 +90,8 @@ static tw_status validate(const int32_t *values, tw_target target, tw_diag *diag
 static tw_status check_problem(const tw_wgrad_mfma_spec *s, const tw_wgrad_problem *p, const mf_shape *shape,
                                const tw_dense_sizes *z, tw_wide units, tw_diag *diag) {
     char text[TW_WIDE_TEXT];
-    const int64_t x_reach = tw_stage_reach(&shape->x, z->wo, z->pad_w, p->c);
-    const int64_t dy_reach = tw_stage_reach(&shape->dy, z->wo, 0, p->k);
+    const int64_t x_reach = tw_stage_reach(&shape->x, z->walk_wo, z->pad_w, p->c);
+    const int64_t dy_reach = tw_stage_reach(&shape->dy, z->walk_wo, 0, p->k);
 #define PLAN_RULE TW_RULE_CHECK
 #include "instances/direct_wgrad_mfma_rules.def"
     return TW_OK;
@@ -104,7 +105,9 @@ static tw_status plan(tw_job *job, tw_diag *diag) {
     tw_status status = tw_dense_measure(job, &dense, &z, diag);
     if (status) return status;
     const mf_shape shape = tw_mf_shape(s, job->target);
-    const int64_t strips = tw_ceil_div(z.wo, shape.columns);
+    const tw_dense_walk walk = {&shape.x, &shape.dy, 1, s->row_blocks, 1};
+    tw_dense_reshape(&dense, p, &walk, &z);
+    const int64_t strips = tw_ceil_div(z.walk_wo, shape.columns);
     const tw_wide all = z.empty ? 0 : (tw_wide)p->n * (tw_wide)s->row_blocks * (tw_wide)strips;
     status = check_problem(s, p, &shape, &z, all, diag);
     if (status) return status;

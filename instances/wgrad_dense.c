@@ -39,6 +39,10 @@ static tw_dense_sizes measure(const tw_dense *d, const tw_wgrad_problem *p) {
     z.pad_w = p->pad_w >= 0 ? p->pad_w : (d->kw - 1) / 2;
     z.ho = tw_conv_outputs(p->ho, p->h, z.pad_h, d->kh, d->stride);
     z.wo = tw_conv_outputs(p->wo, p->w, z.pad_w, d->kw, d->stride);
+    z.walk_h = p->h;
+    z.walk_w = p->w;
+    z.walk_ho = z.ho;
+    z.walk_wo = z.wo;
     const tw_wide elements = (tw_wide)p->k * (tw_wide)(d->kh * d->kw) * (tw_wide)z.group_c;
     z.elements = elements > INT32_MAX ? -1 : (int64_t)elements;
     if (z.ho < 0 || z.wo < 0) return z;
@@ -77,10 +81,10 @@ static tw_status check_slabs(tw_wide ws_bytes, tw_diag *diag) {
 /* The rows of the arguments: name and value in the plan, name and place in the kernel. */
 #define SIZE_ARGS(X)                  \
     X(n, z->empty ? 0 : p->n)         \
-    X(h, p->h)                        \
-    X(w, p->w)                        \
-    X(ho, z->ho)                      \
-    X(wo, z->wo)                      \
+    X(h, z->walk_h)                   \
+    X(w, z->walk_w)                   \
+    X(ho, z->walk_ho)                 \
+    X(wo, z->walk_wo)                 \
     X(c, p->c)                        \
     X(k, p->k)                        \
     X(group_c, z->group_c)            \

@@ -17,8 +17,9 @@ typedef struct tw_dense {
 /* What follows from the problem. */
 typedef struct tw_dense_sizes {
     int64_t pad_h, pad_w, ho, wo;
-    int64_t group_c, group_k; /* channels of a group */
-    bool empty;               /* no product at all: the kernel is told n = 0 */
+    int64_t walk_h, walk_w, walk_ho, walk_wo; /* what the kernel is told of an image: the same, or reshaped */
+    int64_t group_c, group_k;                 /* channels of a group */
+    bool empty;                               /* no product at all: the kernel is told n = 0 */
     tw_wide x_bytes, dy_bytes;
     int64_t elements; /* of dW; -1 when past 2^31 - 1 */
 } tw_dense_sizes;
