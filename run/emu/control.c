@@ -30,16 +30,6 @@ void tw_emu_exec_endpgm(tw_emu_wave *w, const emu_inst *i) {
 
 /* ---- branches ---- */
 
-/* vccz and vccnz depend on unknown bits only where no known bit decides. */
-static bool vcc_undecided(const tw_emu_wave *w) {
-    uint32_t known = 0, unknown = 0;
-    for (unsigned half = 0; half < w->halves; half++) {
-        unknown |= w->su[EMU_S_VCC + half];
-        known |= w->s[EMU_S_VCC + half] & ~w->su[EMU_S_VCC + half];
-    }
-    return unknown && !known;
-}
-
 static bool vcc_zero(const tw_emu_wave *w) {
     return !w->s[EMU_S_VCC] && (w->halves == 1 || !w->s[EMU_S_VCC + 1]);
 }
@@ -57,7 +47,7 @@ void tw_emu_exec_branch(tw_emu_wave *w, const emu_inst *i) {
     case EMU_BRANCH_CALL: tw_emu_scalar_write(w, &i->d, i->pc + i->size, 0); break;
     }
     if (i->row->arg == EMU_BRANCH_SCC0 || i->row->arg == EMU_BRANCH_SCC1) undecided = w->scc_unknown;
-    if (i->row->arg == EMU_BRANCH_VCCZ || i->row->arg == EMU_BRANCH_VCCNZ) undecided = vcc_undecided(w);
+    if (i->row->arg == EMU_BRANCH_VCCZ || i->row->arg == EMU_BRANCH_VCCNZ) undecided = emu_vcc_undecided(w);
     if (undecided)
         tw_emu_report(w, -1, EMU_REPORT_UNINITIALISED, "a branch depends on bits that nobody wrote");
     if (taken) w->pc = i->target;

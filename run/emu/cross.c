@@ -119,8 +119,12 @@ void tw_emu_exec_permlane16(tw_emu_wave *w, const emu_inst *i) {
 
 void tw_emu_exec_permlane16_var(tw_emu_wave *w, const emu_inst *i) {
     uint8_t from[64];
+    bool any = w->shadow && tw_emu_vector_unknown(w, &i->s[1]);
     for (unsigned lane = 0; lane < wave_lanes(w); lane++) {
         unsigned row = (lane & ~15u) ^ (i->row->arg ? 16 : 0);
+        if (any && emu_exec_mask(w) >> lane & 1 && lane_word(w, &i->s[1], lane, true) & 15)
+            tw_emu_report(w, (int)lane, EMU_REPORT_UNINITIALISED,
+                          "a lane selector is made of bits that nobody wrote");
         from[lane] = if_fetchable(w, i, row | (lane_word(w, &i->s[1], lane, false) & 15));
     }
     gather(w, i, &i->s[0], from, !(i->flags & EMU_I_BOUND_CTRL));

@@ -219,4 +219,14 @@ static inline uint8_t *emu_vgpr_flag(const tw_emu_wave *w, const emu_operand *o)
 }
 static inline uint32_t emu_exec_half(const tw_emu_wave *w, unsigned half) { return w->s[EMU_S_EXEC + half]; }
 
+/* Whether vcc is zero depends on unknown bits only where no known bit decides. */
+static inline bool emu_vcc_undecided(const tw_emu_wave *w) {
+    uint32_t known = 0, unknown = 0;
+    for (unsigned half = 0; half < w->halves; half++) {
+        unknown |= w->su[EMU_S_VCC + half];
+        known |= w->s[EMU_S_VCC + half] & ~w->su[EMU_S_VCC + half];
+    }
+    return unknown && !known;
+}
+
 #endif

@@ -20,7 +20,7 @@ uint64_t tw_emu_scalar_read(const tw_emu_wave *w, const emu_operand *o, uint64_t
         break;
     case EMU_OPERAND_CONST: v = o->bits[0] | (uint64_t)o->bits[1] << 32; break;
     case EMU_OPERAND_SCC: *unknown = w->scc_unknown; return w->scc;
-    case EMU_OPERAND_VCCZ: return !(w->s[EMU_S_VCC] | w->s[EMU_S_VCC + 1]);
+    case EMU_OPERAND_VCCZ: *unknown = emu_vcc_undecided(w); return !(w->s[EMU_S_VCC] | w->s[EMU_S_VCC + 1]);
     case EMU_OPERAND_EXECZ: return !emu_exec_mask(w);
     case EMU_OPERAND_VGPR:
     case EMU_OPERAND_NONE: return 0;

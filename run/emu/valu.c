@@ -11,7 +11,8 @@ static uint32_t scalar_word(const tw_emu_wave *w, const emu_operand *o, unsigned
     switch ((emu_operand_kind)o->kind) {
     case EMU_OPERAND_SGPR: return unknown ? w->su[o->reg + word] : w->s[o->reg + word];
     case EMU_OPERAND_SCC: return word ? 0 : unknown ? w->scc_unknown : w->scc;
-    case EMU_OPERAND_VCCZ: return word || unknown ? 0 : !(w->s[EMU_S_VCC] | w->s[EMU_S_VCC + 1]);
+    case EMU_OPERAND_VCCZ:
+        return word ? 0 : unknown ? emu_vcc_undecided(w) : !(w->s[EMU_S_VCC] | w->s[EMU_S_VCC + 1]);
     case EMU_OPERAND_EXECZ: return word || unknown ? 0 : !emu_exec_mask(w);
     case EMU_OPERAND_CONST: return unknown ? 0 : o->bits[word];
     default: return 0;

@@ -368,6 +368,32 @@ static void check_transposed(harness *h) {
     }
 }
 
+static void check_subtractions(harness *h) {
+    uint32_t memory[4][32], after[4][32], in[32], got[32][10];
+    random_words(memory[0], 128);
+    random_words(in, 32);
+    for (unsigned l = 0; l < 32; l++) { /* both ways, and the limit of both */
+        for (unsigned k = 0; k < 4; k++)
+            if (l % 8 == 0) memory[k][l] = in[l] + l / 8 - 1;
+    }
+    uint64_t dm = harness_buffer(h, "memory", memory, sizeof memory),
+             din = harness_buffer(h, "in", in, sizeof in), out = harness_buffer(h, "out", NULL, sizeof got);
+    RUN(h, "subtractions", 1, 32, PTR(out), PTR(dm), PTR(din));
+    harness_read(h, out, got, sizeof got);
+    harness_read(h, dm, after, sizeof after);
+    for (unsigned l = 0; l < 32; l++) {
+        static const uint8_t OLD[] = {0, 2, 3, 0, 2};
+        for (unsigned k = 0; k < 5; k++)
+            assert_int_equal(got[l][k], memory[OLD[k]][l]);
+        for (unsigned k = 0; k < 4; k++) {
+            bool enough = memory[k][l] >= in[l];
+            uint32_t less = memory[k][l] - in[l];
+            assert_int_equal(after[k][l], enough ? less : k < 3 ? memory[k][l] : 0);
+            assert_int_equal(got[l][6 + k], enough ? less : k < 2 ? memory[k][l] : 0);
+        }
+    }
+}
+
 #define CASE(name) \
     { #name, "rare", check_##name }
 #define ON(targets, ...)                                          \
@@ -381,7 +407,7 @@ int main(void) {
     failed += ON("gfx95", CASE(scratch_dma), CASE(transposed));
     failed += ON("gfx1", CASE(global_addtid), CASE(swaprel));
     failed += ON("gfx11", CASE(compare_floats), CASE(swap_floats));
-    failed += ON("gfx12", CASE(blocks), CASE(block_over_address));
+    failed += ON("gfx12", CASE(blocks), CASE(block_over_address), CASE(subtractions));
     failed += ON("gfx1250", CASE(cluster_loads), CASE(monitored_loads), CASE(added_pc), CASE(banks),
                  CASE(transposed));
     return failed;

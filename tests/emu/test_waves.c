@@ -209,6 +209,27 @@ static void check_lane_groups(harness *h) {
     }
 }
 
+/* Neither of the modifiers, bound_ctrl, fi, both. */
+static void check_permlanes_kept(harness *h) {
+    static int in[N], out[16 * N];
+    uint32_t seed = 12;
+    for (int i = 0; i < N; i++)
+        in[i] = (int)harness_random(&seed);
+    uint64_t din = harness_buffer(h, "in", in, sizeof in), dout = harness_buffer(h, "out", NULL, sizeof out);
+    RUN(h, "permlanes_kept", N / BLOCK, BLOCK, PTR(dout), PTR(din));
+    harness_read(h, dout, out, sizeof out);
+    int forms = strncmp(h->target, "gfx12", 5) ? 8 : 16;
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < forms; k++) {
+            int row = i / 16 * 16, from = k / 4 % 2 ? (row ^ 16) + 5 : row + 3;
+            assert_int_equal(out[16 * i + k], i % 2        ? in[i] ^ 0x5555
+                                              : k % 4 >= 2 ? in[from]
+                                              : k % 4 == 1 ? 0
+                                                           : in[i] ^ 0x5555);
+        }
+    }
+}
+
 int main(void) {
     static const harness_case CASES[] = {
         {"lane_ids", "waves", check_lane_ids},       {"wave_sum", "waves", check_wave_sum},
@@ -219,5 +240,7 @@ int main(void) {
         {"permutes", "waves", check_permutes},       {"wave_sort", "waves", check_wave_sort},
     };
     static const harness_case GFX1250[] = {{"lane_groups", "waves", check_lane_groups}};
-    return harness_main(CASES, sizeof CASES / sizeof CASES[0]) + harness_main_on("gfx1250", GFX1250, 1);
+    static const harness_case RDNA[] = {{"permlanes_kept", "waves", check_permlanes_kept}};
+    return harness_main(CASES, sizeof CASES / sizeof CASES[0]) + harness_main_on("gfx1250", GFX1250, 1) +
+           harness_main_on("gfx1", RDNA, 1);
 }

@@ -392,6 +392,60 @@ static void groups_of_the_first_pipeline_stay(void **state) {
     tw_context_free(ctx);
 }
 
+/* To LLVM the quotient of the least integer and -1 is undefined behaviour: such a divisor is chosen as an
+ * unknown one is, others stand in the division. */
+static void divisors_of_minus_one_are_chosen(void **state) {
+    (void)state;
+    static const struct {
+        const char *divisor;
+        bool chosen;
+    } CASES[] = {{"-1", true}, {"7", false}, {"-2", false}};
+    tw_context *ctx = tw_context_new(NULL);
+    for (size_t k = 0; k < 3; k++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "tile.kernel @k target(\"gfx1100\") workgroup(32) (%%p: ptr<i32, global>, %%n: i32) {\n"
+            "  %%d = arith.constant %s : i32\n  %%i = gpu.workitem_id x : i32\n"
+            "  %%q = arith.sdiv %%n, %%d : i32\n  %%r = arith.srem %%n, %%d : i32\n"
+            "  tile.global_store %%q, %%p, %%i : i32\n  tile.global_store %%r, %%p, %%n : i32\n  return\n}",
+            CASES[k].divisor);
+        tw_kernel *kernel = kernel_from_text(ctx, text, target_named("gfx1100"));
+        char *lowered = lower_text(kernel, TW_FLAVOR_LLVM22, NULL);
+        unsigned selects = 0;
+        for (const char *at = lowered; (at = strstr(at, " select ")); at++)
+            selects++;
+        assert_int_equal(selects, CASES[k].chosen ? 2 : 0);
+        free(lowered);
+        tw_kernel_free(kernel);
+    }
+    tw_context_free(ctx);
+}
+
+/* s_waitcnt of gfx9: the count of copies in bits 3:0 and 15:14; nothing else is waited for. */
+static void waits_for_copies_have_six_bits(void **state) {
+    (void)state;
+    static const unsigned COUNTS[] = {0, 15, 16, 37, 63};
+    tw_context *ctx = tw_context_new(NULL);
+    for (size_t k = 0; k < sizeof COUNTS / sizeof COUNTS[0]; k++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "tile.kernel @k target(\"gfx942\") workgroup(64) () {\n  tile.async_wait {outstanding = "
+                 "%u}\n  return\n}",
+                 COUNTS[k]);
+        tw_kernel *kernel = kernel_from_text(ctx, text, target_named("gfx942"));
+        char *lowered = lower_text(kernel, TW_FLAVOR_LLVM22, NULL);
+        const char *call = strstr(lowered, "@llvm.amdgcn.s.waitcnt(i32 ");
+        assert_non_null(call);
+        unsigned field = (unsigned)strtoul(call + strlen("@llvm.amdgcn.s.waitcnt(i32 "), NULL, 10);
+        assert_int_equal((field & 15) + 16 * (field >> 14), COUNTS[k]);
+        assert_int_equal(field & 0x3ff0, 0xf70);
+        free(lowered);
+        tw_kernel_free(kernel);
+    }
+    tw_context_free(ctx);
+}
+
 /* In time that grows with the kernel, not with its square, which took ten seconds. */
 static void large_kernels_take_no_time(void **state) {
     (void)state;
@@ -430,6 +484,8 @@ int main(void) {
         cmocka_unit_test(missing_memory_is_an_error),
         cmocka_unit_test(the_second_piece_is_aligned_less),
         cmocka_unit_test(groups_of_the_first_pipeline_stay),
+        cmocka_unit_test(waits_for_copies_have_six_bits),
+        cmocka_unit_test(divisors_of_minus_one_are_chosen),
         cmocka_unit_test(large_kernels_take_no_time),
     };
     return cmocka_run_group_tests_name("lower", tests, NULL, NULL);

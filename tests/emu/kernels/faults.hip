@@ -224,6 +224,30 @@ KERNEL void unknown_vgpr(int *out, int wrong) {
     out[0] = 1;
 }
 
+#ifdef __GFX9__
+KERNEL void unknown_vccz(int *out, int wrong) {
+    u32 v;
+    if (wrong)
+        __asm__ volatile("s_mov_b64 vcc, s[60:61]\n s_mov_b32 %0, src_vccz" : "=s"(v)::"s60", "s61", "vcc");
+    else
+        __asm__ volatile("s_mov_b32 s60, 1\n s_mov_b64 vcc, s[60:61]\n s_mov_b32 %0, src_vccz" : "=s"(v)::"s60", "s61", "vcc");
+    if (v == 1) __asm__ volatile("s_nop 1");
+    out[0] = 1;
+}
+#endif
+
+#ifdef __GFX12__
+/* Of a selector only the low four bits count. */
+KERNEL void unknown_selector(int *out, int wrong) {
+    u32 v;
+    if (wrong)
+        __asm__ volatile("v_permlane16_var_b32 %0, v41, v40" : "=v"(v)::"v40", "v41");
+    else
+        __asm__ volatile("v_and_b32 v40, -16, v40\n v_permlane16_var_b32 %0, v41, v40" : "=v"(v)::"v40", "v41");
+    out[0] = 1;
+}
+#endif
+
 KERNEL void unknown_sgpr(int *out, int wrong) {
     u32 v;
     if (wrong)

@@ -208,6 +208,35 @@ KERNEL WORKGROUP(32) void block_over_address(i32 *out, i32 *in) {
                        "v51", "v52", "v53", "v54", "v55", "v56", "v57", "v58", "v59", "v60", "v61", "v62", "v63",
                        "v64", "v65", "v66", "v67", "v68", "v69", "v70", "v71");
 }
+
+/* Subtractions on a condition: to global memory, with a result and without, flat, and the same in LDS; then what memory
+ * and LDS hold. */
+KERNEL WORKGROUP(32) void subtractions(u32 *out, u32 *memory, u32 *in) {
+    SHARED u32 t[4 * 32];
+    for (int k = 0; k < 4; k++)
+        t[32 * k + THREAD] = memory[32 * k + THREAD];
+    sync();
+    u32 data = in[THREAD], a, b, c, d, *m = memory + THREAD;
+    __asm__ volatile("global_atomic_cond_sub_u32 %0, %4, %5, off th:TH_ATOMIC_RETURN scope:SCOPE_DEV\n"
+                     "global_atomic_cond_sub_u32 %4, %5, off offset:128 scope:SCOPE_DEV\n"
+                     "flat_atomic_cond_sub_u32 %1, %4, %5 offset:256 th:TH_ATOMIC_RETURN scope:SCOPE_DEV\n"
+                     "global_atomic_sub_clamp_u32 %2, %4, %5, off offset:384 th:TH_ATOMIC_RETURN scope:SCOPE_DEV\n"
+                     "v_mov_b32 %3, 0" MEM_WAIT LDS_WAIT
+                     : "=&v"(a), "=&v"(b), "=&v"(c), "=&v"(d)
+                     : "v"(m), "v"(data)
+                     : "memory");
+    u32 *o = out + 10 * THREAD, at = PLACE(t + THREAD);
+    o[0] = a, o[1] = b, o[2] = c;
+    __asm__ volatile("ds_cond_sub_rtn_u32 %0, %3, %4\n ds_cond_sub_u32 %3, %4 offset:128\n"
+                     "ds_sub_clamp_rtn_u32 %1, %3, %4 offset:256\n ds_sub_clamp_u32 %3, %4 offset:384\n v_mov_b32 %2, 0" LDS_WAIT
+                     : "=&v"(a), "=&v"(b), "=&v"(c)
+                     : "v"(at), "v"(data)
+                     : "memory");
+    o[3] = a, o[4] = b, o[5] = d + c;
+    sync();
+    for (int k = 0; k < 4; k++)
+        o[6 + k] = t[32 * k + THREAD];
+}
 #endif
 
 #ifdef __GFX9__

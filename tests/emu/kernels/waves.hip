@@ -133,3 +133,32 @@ KERNEL WORKGROUP(128) void lane_groups(int *out, const int *in, int by) {
     out[8 * i + 7] = __builtin_amdgcn_permlane_xor(v, by, 32);
 }
 #endif
+
+#ifndef __GFX9__
+/* Where a lane that is off is the source: the old value, 0 (bound_ctrl), or what the lane holds (fi). Each row names its
+ * lane 3, the neighbour row lane 5; odd lanes are off. */
+#define KEPT(to, name, selectors, modifiers)                                                                    \
+    (to) = old;                                                                                                 \
+    __asm__ volatile("s_mov_b32 s40, exec_lo\n s_mov_b32 s41, 0x33333333\n s_mov_b32 s42, 0x55555555\n"           \
+                     "s_mov_b32 exec_lo, 0x55555555\n s_nop 4\n v_" name " %0, %1, " selectors " " modifiers "\n" \
+                     "s_nop 4\n s_mov_b32 exec_lo, s40"                                                          \
+                     : "+v"(to)                                                                                 \
+                     : "v"(v), "v"(3), "v"(5)                                                                   \
+                     : "s40", "s41", "s42")
+#define KEPT4(o, name, selectors)                  \
+    KEPT((o)[0], name, selectors, "");             \
+    KEPT((o)[1], name, selectors, "op_sel:[0,1]"); \
+    KEPT((o)[2], name, selectors, "op_sel:[1,0]"); \
+    KEPT((o)[3], name, selectors, "op_sel:[1,1]")
+KERNEL WORKGROUP(128) void permlanes_kept(int *out, const int *in) {
+    int i = GLOBAL_THREAD, v = in[i], old = v ^ 0x5555, r[16] = {0};
+    KEPT4(r, "permlane16_b32", "s41, s41");
+    KEPT4(r + 4, "permlanex16_b32", "s42, s42");
+#ifdef __GFX12__
+    KEPT4(r + 8, "permlane16_var_b32", "%2");
+    KEPT4(r + 12, "permlanex16_var_b32", "%3");
+#endif
+    for (int k = 0; k < 16; k++)
+        out[16 * i + k] = r[k];
+}
+#endif
