@@ -66,7 +66,7 @@ void tw_emu_scalar_write(tw_emu_wave *w, const emu_operand *o, uint64_t value, u
 
 /* ---- operations ---- */
 
-static int host_direction(unsigned mode) {
+int tw_emu_host_direction(unsigned mode) {
     static const int DIRECTION[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     return DIRECTION[mode & 3];
 }
@@ -75,7 +75,7 @@ uint32_t tw_emu_call_rounded(const tw_emu_wave *w, const emu_inst *i, uint32_t *
                              const uint32_t *b, const uint32_t *c, uint32_t mask) {
     emu_type type = (emu_type)i->row->dst;
     bool single = type == T_F32 || type == T_PF32;
-    int direction = host_direction(single ? w->mode : w->mode >> 2);
+    int direction = tw_emu_host_direction(single ? w->mode : w->mode >> 2);
     if (direction == FE_TONEAREST) return i->fn.lane(d, a, b, c, mask);
     fesetround(direction);
     uint32_t r = i->fn.lane(d, a, b, c, mask);
@@ -102,6 +102,16 @@ static bool overflows(const tw_emu_wave *w, const emu_row *row, const uint64_t v
     return !infinite;
 }
 
+static bool tiny(const tw_emu_wave *w, const emu_row *row, const uint64_t v[3], uint64_t r, int direction) {
+    bool single = row->dst == T_F32;
+    double f[3];
+    if ((single ? r & 0x7fffffffu : r & 0x7fff) != (single ? 0x00800000u : 0x400u)) return false;
+    if (flushed(w, row, (emu_type)row->dst, 1, EMU_DENORM_OUT)) return false;
+    for (unsigned k = 0; k < 3; k++)
+        f[k] = single ? as_f32((uint32_t)v[k]) : half_to_f32((uint32_t)v[k] & 0xffff);
+    return tw_emu_is_tiny(single, f[0], f[1], row->src[2] == T_NONE ? 0 : f[2], direction);
+}
+
 static uint64_t call(const tw_emu_wave *w, const emu_inst *i, const uint64_t in[3], unsigned *scc) {
     const emu_row *row = i->row;
     if (!(row->flags & EMU_ROW_MODES) || (!w->slow_float && !(row->flags & EMU_ROW_FLUSH)))
@@ -109,11 +119,13 @@ static uint64_t call(const tw_emu_wave *w, const emu_inst *i, const uint64_t in[
     uint64_t v[3];
     for (unsigned k = 0; k < 3; k++)
         v[k] = flushed(w, row, (emu_type)row->src[k], in[k], EMU_DENORM_IN);
-    int direction = host_direction(row->dst == T_F32 ? w->mode : w->mode >> 2);
+    int direction = tw_emu_host_direction(row->dst == T_F32 ? w->mode : w->mode >> 2);
     if (direction != FE_TONEAREST) fesetround(direction);
     uint64_t r = i->fn.scalar(v[0], v[1], v[2], scc);
     if (direction != FE_TONEAREST) fesetround(FE_TONEAREST);
     if (overflows(w, row, v, r)) r--;
+    if (row->flags & EMU_ROW_PRODUCT && tiny(w, row, v, r, direction))
+        r = row->dst == T_F32 ? r & 0x80000000u : r & 0x8000u;
     return flushed(w, row, (emu_type)row->dst, r, EMU_DENORM_OUT);
 }
 

@@ -211,6 +211,7 @@ enum {
     EMU_ROW_BLOCK = 1 << 27,      /* M0 says which of 32 registers */
     EMU_ROW_QUOTIENT = 1 << 28,   /* denormals of the first source count, whatever the mode */
     EMU_ROW_STEP = 1 << 29,       /* ... of all sources */
+    EMU_ROW_PRODUCT = 1 << 30,    /* a product, or one and a sum, that may be tiny before it is a denormal */
     EMU_ROW_ORDERED = 1 << 18     /* an atomic whose outcome depends on the order of workgroups */
 };
 

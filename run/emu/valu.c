@@ -292,6 +292,10 @@ static uint32_t evaluate(const tw_emu_wave *w, const emu_inst *i, const emu_bloc
         result = tw_emu_call_rounded(w, i, d, in.s[0], in.s[1], in.s[2], in.mask);
     else
         result = i->fn.lane(d, in.s[0], in.s[1], in.s[2], in.mask);
+    if (row->flags & EMU_ROW_PRODUCT && w->slow_float && flushes(w, i, (emu_type)row->dst, EMU_DENORM_OUT)) {
+        bool single = row->dst == T_F32 || row->dst == T_PF32;
+        tw_emu_flush_tiny(i, &in, tw_emu_host_direction(single ? w->mode : w->mode >> 2), d);
+    }
     if (row->flags & EMU_ROW_FLOAT && result) tw_emu_fix_nans(i, d, &in);
     if (w->lane_mode & EMU_MODE_FP16_OVFL && (row->dst == T_F16 || row->dst == T_PF16))
         limit_halves(i, d, &in);
