@@ -13,27 +13,6 @@ void dense_time_heading(void) {
          "|---|---|---|---|---|---|---|");
 }
 
-static tw_status time_command(const dense_case *c, const tw_instance *instance, const char *command,
-                              unsigned repeat, double *out, tw_diag *diag) {
-    char path[] = "/tmp/dense-XXXXXX", *text = tw_instance_words(instance, false);
-    const char *words[48] = {command, "compile"};
-    size_t count = 2;
-    int file = mkstemp(path);
-    if (file < 0 || !text) {
-        free(text);
-        return tw_fail(diag, TW_ERR_IO, "%s cannot be made", path);
-    }
-    close(file);
-    for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest)) && count < 36;)
-        words[count++] = word;
-    const char *const last[] = {"--arch", c->target, "--compiler", "llvm", "--no-cache", "-o", path, NULL};
-    memcpy(words + count, last, sizeof last);
-    tw_status status = stopwatch_process(words, repeat, out, diag);
-    unlink(path);
-    free(text);
-    return status;
-}
-
 /* The form with the most taps a workgroup. */
 static int form_of(const dense_case *c) {
     if (!strncmp(c->name, "stem", 4)) return 2;
@@ -41,38 +20,13 @@ static int form_of(const dense_case *c) {
 }
 
 static tw_status time_clang(const dense_case *c, unsigned repeat, double *out, tw_diag *diag) {
-    char arch[40], type[24], filter[24], stride[24], lanes[24], form[24];
-    tw_target target;
-    tw_status status = tw_target_parse(c->target, &target, diag);
-    if (status) return status;
-    snprintf(arch, sizeof arch, "--offload-arch=%s", c->target);
+    char type[24], filter[24], stride[24], form[24];
     snprintf(type, sizeof type, "-DPEER_T=%s", c->dtype);
     snprintf(filter, sizeof filter, "-DPEER_K=%d", c->filter);
     snprintf(stride, sizeof stride, "-DPEER_STRIDE=%d", c->stride);
-    snprintf(lanes, sizeof lanes, "-DPEER_LANES=%d", (int)target.wave_size);
     snprintf(form, sizeof form, "-DPEER_FORM=%d", form_of(c));
-    const char *words[] = {PEER_CLANG,
-                           "-x",
-                           "hip",
-                           "--cuda-device-only",
-                           "-nogpulib",
-                           "-nogpuinc",
-                           "--no-gpu-bundle-output",
-                           "-O3",
-                           "-munsafe-fp-atomics",
-                           "-I",
-                           PEER_ROOT,
-                           arch,
-                           type,
-                           filter,
-                           stride,
-                           lanes,
-                           form,
-                           "-o",
-                           "/dev/null",
-                           PEER_SOURCE,
-                           NULL};
-    return stopwatch_process(words, repeat, out, diag);
+    const char *const defines[] = {type, filter, stride, form, NULL};
+    return stopwatch_clang(c->target, defines, repeat, out, diag);
 }
 
 /* Triton's compiles run in one process, which reports each; the last form's first configuration is what is
@@ -112,7 +66,7 @@ tw_status dense_time(const dense_case *c, const tw_instance *instance, const cha
                      const char *python, unsigned repeat, tw_diag *diag) {
     double first = 0, library = 0, process = 0, clang = 0, triton = 0;
     tw_status status = stopwatch_library(instance, c->target, repeat, &first, &library, diag);
-    if (!status) status = time_command(c, instance, command, repeat, &process, diag);
+    if (!status) status = stopwatch_command(instance, c->target, command, repeat, &process, diag);
     if (!status && PEER_CLANG[0]) status = time_clang(c, repeat, &clang, diag);
     if (!status && python) status = time_triton(c, python, repeat, &triton, diag);
     if (status) return status;

@@ -1,10 +1,12 @@
 #include "tests/peers/stopwatch.h"
 
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "jit/compile.h"
 #include "support/fail.h"
@@ -84,4 +86,58 @@ tw_status stopwatch_library(const tw_instance *instance, const char *target_name
     if (!status) *out = median(samples, repeat);
     tw_compiler_close(compiler);
     return status;
+}
+
+tw_status stopwatch_command(const tw_instance *instance, const char *target, const char *command,
+                            unsigned repeat, double *out, tw_diag *diag) {
+    char path[] = "/tmp/peer-XXXXXX", *text = tw_instance_words(instance, false);
+    const char *words[48] = {command, "compile"};
+    size_t count = 2;
+    int file = mkstemp(path);
+    if (file < 0 || !text) {
+        free(text);
+        return tw_fail(diag, TW_ERR_IO, "%s cannot be made", path);
+    }
+    close(file);
+    for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest)) && count < 36;)
+        words[count++] = word;
+    const char *const last[] = {"--arch", target, "--compiler", "llvm", "--no-cache", "-o", path, NULL};
+    memcpy(words + count, last, sizeof last);
+    tw_status status = stopwatch_process(words, repeat, out, diag);
+    unlink(path);
+    free(text);
+    return status;
+}
+
+tw_status stopwatch_clang(const char *target, const char *const *defines, unsigned repeat, double *out,
+                          tw_diag *diag) {
+    static const char *const first[] = {PEER_CLANG,
+                                        "-x",
+                                        "hip",
+                                        "--cuda-device-only",
+                                        "-nogpulib",
+                                        "-nogpuinc",
+                                        "--no-gpu-bundle-output",
+                                        "-O3",
+                                        "-munsafe-fp-atomics",
+                                        "-I",
+                                        PEER_ROOT,
+                                        "-o",
+                                        "/dev/null",
+                                        PEER_SOURCE};
+    enum { FIRST = sizeof first / sizeof first[0], MOST = 8 };
+    char arch[40], lanes[24];
+    tw_target parsed;
+    tw_status status = tw_target_parse(target, &parsed, diag);
+    if (status) return status;
+    snprintf(arch, sizeof arch, "--offload-arch=%s", target);
+    snprintf(lanes, sizeof lanes, "-DPEER_LANES=%d", (int)parsed.wave_size);
+    const char *words[FIRST + 2 + MOST + 1] = {NULL};
+    memcpy(words, first, sizeof first);
+    size_t count = FIRST;
+    words[count++] = arch;
+    words[count++] = lanes;
+    for (size_t i = 0; defines[i] && i < MOST; i++)
+        words[count++] = defines[i];
+    return stopwatch_process(words, repeat, out, diag);
 }
