@@ -91,12 +91,12 @@ sc_shape tw_sc_shape(const tw_wgrad_small_c_spec *s, tw_target target) {
     z.lds_bytes = 2 * 2 * z.buffer;
     /* An estimate: sums; fragments; what is staged; places of the loads and of the fragments; and what
      * clearing takes, or little. */
-    enum { OF_DIRECT = 40, OF_STAGED = 8 };
+    enum { OF_DIRECT = 44, OF_STAGED = 8 };
     const int vector = s->vec_x > 2 ? s->vec_x / 2 : 1;
     const int dy_fragments = s->dy_direct ? 0 : s->wave_tiles_k;
     z.vgprs = 8 * s->wave_tiles_k * s->wave_tiles_q + 8 * (dy_fragments + 2) + SC_UNITS * z.x_items * vector +
-              4 * z.dy_loads + 2 * z.x_items + 2 * z.dy_items + s->wave_tiles_q * z.x_halves +
-              (s->dy_direct ? OF_DIRECT : OF_STAGED);
+              4 * z.dy_loads + (s->uniform_wave ? 2 : 3) * z.x_items + 2 * z.dy_items +
+              s->wave_tiles_q * z.x_halves + (s->dy_direct ? OF_DIRECT : OF_STAGED);
     const int budget = (int)tw_arch_vgpr_budget(target, (uint32_t)z.threads);
     z.vgpr_cap = z.waves > 8 ? 256 : 512;
     z.vgpr_limit = least(budget, z.vgpr_cap);
