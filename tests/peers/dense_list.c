@@ -85,7 +85,7 @@ tw_status dense_peers_of(const dense_case *c, const char *triton, dense_peer **o
     list l = {0};
     tw_target target;
     tw_status status = tw_target_parse(c->target, &target, diag);
-    if (!status && PEER_CLANG[0]) status = add_hip(&l, c, target, diag);
+    if (!status && PEER_CLANG[0] != '\0') status = add_hip(&l, c, target, diag);
     if (!status && triton) status = add_triton(&l, c, target, triton, diag);
     *out = l.peers;
     *count = l.count;

@@ -67,7 +67,7 @@ tw_status dense_time(const dense_case *c, const tw_instance *instance, const cha
     double first = 0, library = 0, process = 0, clang = 0, triton = 0;
     tw_status status = stopwatch_library(instance, c->target, repeat, &first, &library, diag);
     if (!status) status = stopwatch_command(instance, c->target, command, repeat, &process, diag);
-    if (!status && PEER_CLANG[0]) status = time_clang(c, repeat, &clang, diag);
+    if (!status && PEER_CLANG[0] != '\0') status = time_clang(c, repeat, &clang, diag);
     if (!status && python) status = time_triton(c, python, repeat, &triton, diag);
     if (status) return status;
     printf("| %s | %s |", c->target, c->name);
