@@ -219,8 +219,8 @@ static void place_stages(im_gen *g) {
     const tw_dense_args *a = &g->args;
     const tw_scalar dtype = (tw_scalar)g->spec->dtype;
     g->lds = tw_lds_alloc(b, dtype, (uint32_t)(g->shape.buffers * g->shape.buffer), 16);
-    g->x = (tw_stage){b, &g->shape.x, dtype, a->x_pointer, a->h, a->w, a->c, g->lds, .first = 0};
-    g->dy = (tw_stage){b, &g->shape.dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, g->lds, .first = 0};
+    g->x = (tw_stage){b, &g->shape.x, dtype, a->x_pointer, a->h, a->w, a->c, .lds = g->lds};
+    g->dy = (tw_stage){b, &g->shape.dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, .lds = g->lds};
     tw_value tile_x = tw_emit_udiv(b, g->wave_c, IM_TILE);
     tw_value tile_dy = tw_emit_udiv(b, g->wave_k, IM_TILE);
     tw_stage_place_lanes(&g->x, TW_MATRIX_B, tile_x);

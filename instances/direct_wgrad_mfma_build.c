@@ -274,8 +274,8 @@ static void place(mf_gen *g) {
     tw_value dy_tile = tw_emit_mul(b, g->wave_k, shape->tiles_k);
     const tw_dense_args *a = &g->args;
     const tw_scalar dtype = (tw_scalar)g->spec->dtype;
-    g->x = (tw_stage){b, &shape->x, dtype, a->x_pointer, a->h, a->w, a->c, .first = 0};
-    g->dy = (tw_stage){b, &shape->dy, dtype, a->dy_pointer, a->ho, a->wo, a->k, .first = 0};
+    g->x = (tw_stage){b, &shape->x, dtype, a->x_pointer, a->h, a->w, .channels = a->c};
+    g->dy = (tw_stage){b, &shape->dy, dtype, a->dy_pointer, a->ho, a->wo, .channels = a->k};
     g->x.lds = tw_lds_alloc(b, dtype, 2 * (uint32_t)shape->x.elements, 16);
     g->dy.lds = tw_lds_alloc(b, dtype, 2 * (uint32_t)shape->dy.elements, 16);
     tw_value first_c = tw_emit_mad(b, g->first_c, g->group, a->group_c);

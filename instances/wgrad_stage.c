@@ -92,7 +92,7 @@ static void place_round(tw_stage *s, int i, tw_value wave, tw_value lane, tw_val
     tw_value at = element_place(s, column, channel);
     tw_value row = tw_emit_mul(b, s->round[i].row, z->row);
     tw_value place = tw_add(b, at, row);
-    s->round[i].place = tw_emit_add(b, place, s->first);
+    s->round[i].place = place;
     if (z->early) {
         tw_value behind = tw_emit_compare(b, TW_SGE, column, z->span);
         tw_value early = tw_emit_add(b, column, -z->early);
@@ -145,7 +145,7 @@ void tw_stage_place_lanes(tw_stage *s, tw_matrix_operand operand, tw_value wave_
     }
     tw_value tile = tw_emit_mul(b, wave_tile, z->tile);
     place = tw_add(b, place, tile);
-    s->lane = s->behind = tw_emit_add(b, place, s->first);
+    s->lane = s->behind = place;
     if (z->early) { /* the second of two lanes */
         tw_value second = tw_emit_udiv(b, column, z->own / z->lane_columns);
         s->behind = tw_emit_mad(b, s->lane, second, tw_i32(b, z->early));

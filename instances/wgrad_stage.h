@@ -76,7 +76,6 @@ typedef struct tw_stage {
     tw_value pointer;                 /* of the tensor */
     tw_value height, width, channels; /* of the tensor's images */
     tw_value lds;
-    int first; /* element of a buffer in LDS */
     tw_value pixel, row_elements, row_bytes;
     struct {
         tw_value row;     /* of those that are staged; uniform in the wave */
