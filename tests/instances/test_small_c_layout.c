@@ -59,55 +59,61 @@ static unsigned count_reads(const sc_shape *z, const tw_wgrad_small_c_spec *s, i
     return conflicts;
 }
 
-static void reads_of_the_grid_meet_in_no_bank(void **state) {
-    const tw_family *family = tw_family_find("direct_wgrad_small_c");
-    size_t cursor = 0, count = 0;
+/* A point of the tuning grid. */
+typedef struct point {
+    size_t cursor;
     tw_instance instance;
+    const tw_wgrad_small_c_spec *spec;
+    sc_shape shape;
+    char label[TW_LABEL_MAX];
+} point;
+
+static bool next_point(point *at) {
+    const tw_family *family = tw_family_find("direct_wgrad_small_c");
+    if (!tw_family_grid_next(family, env.target, &at->cursor, &at->instance)) return false;
+    at->spec = (const tw_wgrad_small_c_spec *)at->instance.spec;
+    at->shape = tw_sc_shape(at->spec, env.target);
+    tw_instance_label(&at->instance, at->label);
+    return true;
+}
+
+static void reads_of_the_grid_meet_in_no_bank(void **state) {
+    point at = {.cursor = 0};
+    size_t count = 0;
     (void)state;
-    while (tw_family_grid_next(family, env.target, &cursor, &instance)) {
-        const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)instance.spec;
-        const sc_shape z = tw_sc_shape(s, env.target);
-        const bool patches = s->kw == s->stride;
-        char label[TW_LABEL_MAX];
-        tw_instance_label(&instance, label);
-        for (int pad = 0; pad < (patches ? 1 : 8); pad++)
-            if (count_reads(&z, s, pad))
-                fail_msg("%s: %u with pad_w=%d", label, count_reads(&z, s, pad), pad);
+    while (next_point(&at)) {
+        const bool patches = at.spec->kw == at.spec->stride;
+        for (int pad = 0; pad < (patches ? 1 : 8); pad++) {
+            const unsigned conflicts = count_reads(&at.shape, at.spec, pad);
+            if (conflicts) fail_msg("%s: %u with pad_w=%d", at.label, conflicts, pad);
+        }
         count++;
     }
     assert_true(count > 1000);
 }
 
 static void stores_of_the_grid_meet_in_no_bank(void **state) {
-    const tw_family *family = tw_family_find("direct_wgrad_small_c");
-    size_t cursor = 0;
-    tw_instance instance;
+    point at = {.cursor = 0};
     (void)state;
-    while (tw_family_grid_next(family, env.target, &cursor, &instance)) {
-        const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)instance.spec;
-        const sc_shape z = tw_sc_shape(s, env.target);
-        char label[TW_LABEL_MAX];
-        tw_instance_label(&instance, label);
-        if (count_stores(&z, s->vec_x)) fail_msg("%s: %u", label, count_stores(&z, s->vec_x));
+    while (next_point(&at)) {
+        const unsigned conflicts = count_stores(&at.shape, at.spec->vec_x);
+        if (conflicts) fail_msg("%s: %u", at.label, conflicts);
     }
 }
 
 /* Each item once, in as few waves as can hold them. */
 static void every_item_is_staged_once(void **state) {
-    const tw_family *family = tw_family_find("direct_wgrad_small_c");
-    size_t cursor = 0;
-    tw_instance instance;
+    point at = {.cursor = 0};
     (void)state;
-    while (tw_family_grid_next(family, env.target, &cursor, &instance)) {
-        const tw_wgrad_small_c_spec *s = (const tw_wgrad_small_c_spec *)instance.spec;
-        const sc_shape z = tw_sc_shape(s, env.target);
+    while (next_point(&at)) {
+        const sc_shape z = at.shape;
         const int items = z.dealt_rows * z.x_vectors;
         uint8_t *times = calloc((size_t)items, 1);
         assert_non_null(times);
         assert_int_equal(z.x_waves, (items + 31) / 32);
         for (int wave = 0; wave < z.x_waves; wave++) {
             sc_staged staged[SC_LANES];
-            tw_sc_deal(&z, s->vec_x, wave, staged);
+            tw_sc_deal(&z, at.spec->vec_x, wave, staged);
             for (int lane = 0; lane < SC_LANES; lane++) {
                 if (!staged[lane].exists) continue;
                 assert_in_range(staged[lane].row, 0, z.dealt_rows - 1);
